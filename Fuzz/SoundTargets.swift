@@ -8,7 +8,7 @@ enum AudioTargets {
     if let wave = ContainerFacts(ScratchFile.path(bytes)).wave { precondition(wave.duration >= .zero) }
   }
 
-  /// Checks that the declared byte ranges of PCM are within the file, and that the number of sample
+  /// Checks that the byte ranges of stored audio are within the file, and that the number of sample
   /// frames matches the total size of the ranges.
   static func stored(_ bytes: [UInt8]) {
     let facts = ContainerFacts(ScratchFile.path(bytes))

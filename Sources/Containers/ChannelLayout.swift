@@ -24,8 +24,8 @@ enum ChannelLayout {
     return known.reduce(0) { $0 | 1 << UInt64($1) }
   }
 
-  /// Returns the `GstAudioChannelPosition` of a Core Audio label; nil for other labels than 1 to
-  /// 11. These are left, right, centre, LFE, surround pair, centre pair, rear centre, and side
+  /// Returns the `GstAudioChannelPosition` of a Core Audio label; nil unless the label is 1 to 11.
+  /// Labels 1 to 11 are left, right, centre, LFE, surround pair, centre pair, rear centre, and side
   /// pair. In GStreamer, a second LFE precedes the side pair.
   private static func place(ofLabel label: Int) -> Int? {
     switch label {

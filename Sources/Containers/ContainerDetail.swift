@@ -4,7 +4,7 @@ package struct ContainerDetail: Hashable, Sendable {
   package enum Owner: Hashable, Sendable {
     /// Track that is neither video, audio nor subtitles.
     case track
-    /// Property of all streams of a kind.
+    /// Property of one or more streams of a kind.
     case streams(StreamKind)
     case file
   }

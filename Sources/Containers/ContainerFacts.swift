@@ -12,18 +12,19 @@ package struct ContainerFacts: Sendable {
   package private(set) var isUsuallyMPEG = false
   /// Size of the file in bytes.
   package private(set) var size = 0
-  /// Content that the file declares; nil if the format has no such declarations, or is unknown.
+  /// Declarations of the file about its content, and its structural damage. Nil if the format is
+  /// unknown, or if there is nothing to report, as for an intact GIF.
   package private(set) var report: ContainerReport?
   /// Tracks of all kinds, in file order. MP4, MOV, Matroska, WebM, AVI and AIFF only.
   package private(set) var tracks: [ContainerTrack] = []
   /// Contents to report to the user, because no output can store them. MP4, MOV, Matroska, WebM,
-  /// transport streams, AIFF, ASF, FLAC, MP3, WavPack, True Audio and GIF only.
+  /// transport streams, AIFF, ASF, FLAC, and audio without a container (such as MP3) only.
   package private(set) var details: [ContainerDetail] = []
   /// Tags of the whole file that GStreamer's demuxer does not read. MP4, MOV, Matroska, WebM, AIFF,
-  /// ASF, AVI, FLV, WAVE, MP3, WavPack and True Audio only.
+  /// ASF, AU, AVI, FLV, WAVE, and audio without a container (such as MP3) only.
   package private(set) var tags: [NamedTag] = []
-  /// Tags that apedemux reads, for files that another GStreamer element reads: typefind prefers an
-  /// element for the file's extension, such as `.tta`. MP3, WavPack and True Audio only.
+  /// Tags that apedemux would read. GStreamer may not use apedemux, because typefind prefers an
+  /// element for the file's extension, such as `.tta`. Audio without a container only.
   package private(set) var apeTags: [NamedTag] = []
   /// GStreamer names of tags that the demuxer sets wrongly; ``tags`` has the right values. Matroska
   /// and ASF only.
@@ -33,8 +34,8 @@ package struct ContainerFacts: Sendable {
   /// Creation time in seconds since 1970. MP4 and MOV only: for these formats, GStreamer omits the
   /// creation time if the file also has a date without a time of day.
   package private(set) var created: Int?
-  /// True if the header has a creation time, which GStreamer reports as a date with a time of day.
-  /// MP4, MOV, Matroska and WebM only.
+  /// True if the header of the format has a field for the creation time. GStreamer reports that
+  /// time as a date with a time of day. MP4, MOV, Matroska and WebM only.
   package private(set) var hasHeaderTime = false
   /// Three-letter language (ISO 639-2) of the audio. Files with ID3 tags only.
   package private(set) var language: String?
@@ -56,7 +57,7 @@ package struct ContainerFacts: Sendable {
   package private(set) var uncommonAudio: String?
   package private(set) var gif: GIFBlocks?
   /// True if the format requires contiguous audio packets, so that a gap in time means missing
-  /// packets. Ogg, FLAC, MP3, ADTS and AC-3 only.
+  /// packets. Ogg, FLAC, MP3, ADTS, AC-3, WavPack, True Audio and VOC only.
   package private(set) var isContinuous = false
   /// True for a Y4M file that is not 4:2:0, 4:2:2 or 4:4:4 with eight bits per component.
   package private(set) var isUnusualY4M = false
@@ -70,8 +71,8 @@ package struct ContainerFacts: Sendable {
   /// True if an MP4 or MOV file ends before its index (`moov`).
   package private(set) var lacksIndex = false
 
-  /// True for a fragmented MP4 file whose presentation times GStreamer misreads, and
-  /// ``correction`` does not correct.
+  /// True for a fragmented MP4 file if GStreamer misreads its presentation times, and
+  /// ``correction`` cannot prevent this error.
   package private(set) var hasMisreadFragments = false
 
   /// Codec tag of raw video in NUT whose pixel format GStreamer does not read; nil without such
@@ -120,8 +121,8 @@ package struct ContainerFacts: Sendable {
       .flatMap { MatroskaDamage($0, timedTrack: number)?.times } ?? []
   }
 
-  /// Returns the usual file name extension of a file's format; nil for formats that Retrograde does
-  /// not write.
+  /// Returns the usual file name extension for MP4, MOV, Matroska, WebM, AVI, transport streams,
+  /// Ogg, WAVE, FLAC, GIF and Y4M, detected by content; nil for other formats.
   package static func writtenExtension(of path: String) -> String? {
     guard let file = RandomAccessFile(path), let format = ContainerFormat(file) else { return nil }
     return switch format {

@@ -28,7 +28,7 @@ package struct ContainerReport: Equatable, Sendable {
     package var of = "the transport stream"
     package var count: Int
     /// Bounds of the gaps in stream time: end of the data before the first gap, and start of the
-    /// data after the last one.
+    /// data after the last gap.
     package var start: ClockTime
     package var end: ClockTime
   }
@@ -44,8 +44,8 @@ package struct ContainerReport: Equatable, Sendable {
   /// True if the file is truncated: it ends within a structure of declared size, or without the end
   /// mark of its format.
   package var isCut = false
-  /// Offset of the first invalid byte that is followed by valid data; nil if there is none, or if
-  /// the file was not searched.
+  /// Offset of the first damage other than a truncation; nil if there is none, or if the file was
+  /// not searched.
   package var brokenAt: Int?
   /// Declared end of the presentation in stream time; nil if the container declares none.
   package var end: ClockTime?
@@ -56,16 +56,17 @@ package struct ContainerReport: Equatable, Sendable {
   /// Identifiers of all streams in file order: serial numbers in Ogg, PIDs in transport streams.
   /// Empty for other formats.
   package var streamNumbers: [Int] = []
-  /// End of each Vorbis stream in Ogg, by serial number; a stream of a truncated file is omitted.
+  /// End of each Vorbis stream in Ogg, by serial number. A stream without a last page, as in a
+  /// truncated file, is omitted.
   package var vorbisEnds: [Int: ClockTime] = [:]
-  /// Streams with packets that are neither video nor audio. Transport streams only.
+  /// Streams that have packets, but are neither video nor audio. Transport streams only.
   package var dataStreams: [DataStream] = []
   /// Tolerance: a file whose media ends at most this long before ``presentationEnd`` is not
   /// considered truncated, unless something else indicates truncation. Nil tolerates any
   /// difference, because the declared end is not exact.
   package var slack: ClockTime?
-  /// True if the declared length is a number of audio samples, so that any missing sample means a
-  /// truncated file.
+  /// True if the declared length is a number of audio samples. If audio is then missing (by more
+  /// than ``slack``) without other damage, the file is truncated.
   package var countsSamples = false
   /// Number of concatenated files. Ogg allows several (RFC 3533, 4). At most 2 in other formats,
   /// because reading stops at the second file.
@@ -78,10 +79,10 @@ package struct ContainerReport: Equatable, Sendable {
   /// Number of additional programs, as in broadcasts; only one program is read.
   package var furtherPrograms = 0
   /// Number of FLI and FLC frames without content. Such a frame prolongs the previous one, but
-  /// `flxdec` drops it, so its time is lost (seen with 1.22; 1.28 has the same source).
+  /// `flxdec` drops it, so its time is lost (seen with 1.22; the code of 1.28 is the same).
   package var unchangedFrames = 0
 
-  /// Declared end of the last stream; nil if none is declared.
+  /// Declared end of the presentation, or else of the last stream; nil if neither is declared.
   package var presentationEnd: ClockTime? { end ?? streams.compactMap(\.end).max() }
 
   package init(

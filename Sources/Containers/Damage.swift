@@ -3,7 +3,7 @@ package import MediaTime
 /// Damaged bytes in the middle of a file.
 package struct Damage: Equatable, Sendable {
   package enum Kind: Sendable {
-    /// The bytes are not valid in the format; demuxers resume at the next cluster.
+    /// The bytes are not valid in Matroska; demuxers resume at the next cluster.
     case unreadable
     /// The bytes do not match their checksum.
     case altered

@@ -1,9 +1,9 @@
 package import MediaTime
 
-/// Replacement of bytes in a file before a GStreamer demuxer reads the bytes, so that the demuxer
-/// outputs everything in the file.
+/// Replacement of bytes in a file before a GStreamer demuxer or parser reads the bytes. It works
+/// around a bug or limit of that element.
 package protocol FileCorrection: Sendable {
-  /// GStreamer element name of the demuxer that needs the correction.
+  /// GStreamer element name of the demuxer or parser that needs the correction.
   var demuxer: String { get }
   /// True if the demuxer needs the correction during stream discovery, too.
   var isForProbing: Bool { get }

@@ -28,8 +28,8 @@ package struct GaplessInfo: Sendable {
   package func applying(toDecoded count: Int) -> GaplessInfo {
     guard let ifDecoded, count != ifDecoded else { return self }
     if isTrimmedByParser { return GaplessInfo() }
-    // A damaged file has the same priming as the whole one. If there is more audio than declared,
-    // such as that of a second file, its end is unknown.
+    // Damage does not change the priming. If there is more audio than declared, such as from a
+    // concatenated file, the end of the audible range is unknown.
     var info = self
     if count > ifDecoded { info.duration = nil }
     return info

@@ -22,7 +22,8 @@ public final class DrawingContext {
   ///
   /// - Parameters:
   ///   - pixels: 32 bits a pixel: blue, green, red, and premultiplied alpha or padding.
-  ///   - transform: maps drawing coordinates to pixels; nil if both are the same.
+  ///   - transform: matrix that maps drawing coordinates to pixels, and size of the drawing; nil if
+  ///     drawing coordinates are pixels.
   /// - Throws: ``DrawingError`` if there are too few pixels for the size, or drawing fails.
   package static func draw(
     on pixels: UnsafeMutableRawBufferPointer, width: Int, height: Int, hasAlpha: Bool,

@@ -22,7 +22,7 @@ public enum Paint: Hashable, Sendable {
 public struct Stroke: Hashable, Sendable {
   /// Width of the line, in pixels.
   public var width: Double
-  /// True for round ends and corners; false for square ones.
+  /// True for round ends and corners; false for ends cut off at the end point, and mitred corners.
   public var isRound: Bool
   /// Alternating lengths of dashes and gaps, in pixels; empty for a solid line.
   public var dashes: [Double]

@@ -1,8 +1,8 @@
 import CGStreamer
 
 extension Buffer {
-  /// True if raw video frames with `caps` can be mixed: each component of a pixel has one or two
-  /// whole bytes.
+  /// True if raw video frames with `caps` can be mixed: each component of a pixel has one byte, or
+  /// two bytes in little-endian order.
   package static func canMix(_ caps: Caps) -> Bool {
     var info = GstVideoInfo()
     return gst_video_info_from_caps(&info, caps.raw) != 0 && info.valueBytes != nil
@@ -57,7 +57,8 @@ extension Buffer {
 }
 
 extension GstVideoInfo {
-  /// Bytes per component of a pixel; nil if components share bytes.
+  /// Bytes per component of a pixel; nil if components share bytes, or have two bytes in big-endian
+  /// order, and for palettes and complex formats.
   fileprivate var valueBytes: Int? {
     guard let format = finfo?.pointee else { return nil }
     let count = Int(format.n_components)

@@ -112,8 +112,8 @@ package struct PlaneMeans: Sendable {
     columns = (width + side - 1) / side
     var values: [UInt16] = []
     values.reserveCapacity(columns * ((rows + side - 1) / side))
-    // Mask that selects every other byte of a word. Each byte then has 16 bits, enough for the sum
-    // over eight rows.
+    // Mask that selects every other byte of a word. The gaps leave 16 bits for each sum of selected
+    // bytes, enough for eight rows.
     let mask: UInt64 = 0x00FF_00FF_00FF_00FF
     for top in Swift.stride(from: 0, to: rows, by: side) {
       let height = min(side, rows - top)

@@ -107,7 +107,7 @@ extension Buffer {
     finish(to)
     gst_video_frame_unmap(&to)
     guard isCopied else { throw Buffer.unmappable }
-    // Without the memory, GST_BUFFER_COPY_META skips metas that describe memory, such as
+    // GST_BUFFER_COPY_META without GST_BUFFER_COPY_MEMORY skips metas that describe memory, such as
     // GstVideoMeta. So the copy does not get the layout of the original.
     let all = GST_BUFFER_COPY_FLAGS.rawValue | GST_BUFFER_COPY_TIMESTAMPS.rawValue | GST_BUFFER_COPY_META.rawValue
     gst_buffer_copy_into(plain, raw, GstBufferCopyFlags(all), 0, gsize.max)

@@ -77,7 +77,7 @@ package final class Buffer: @unchecked Sendable {
   static let unmappable = GStreamerError(
     kind: .other, element: nil, message: "the memory of a buffer can't be mapped", debug: nil)
 
-  /// Returns a copy with new times, which shares the memory and the metas (`gst_buffer_copy`); no
+  /// Returns a copy that has new times, and shares the memory and the metas (`gst_buffer_copy`); no
   /// pixel is copied. The copy has no timecode.
   /// - Parameter isMirrored: true to swap the field order of interlaced frames
   ///   (`GST_VIDEO_BUFFER_FLAG_TFF`), and to remove captions.
@@ -121,7 +121,7 @@ package final class Buffer: @unchecked Sendable {
     }
   }
 
-  /// Returns a copy of the packet with the given times, which shares the memory.
+  /// Returns a copy of the packet that has the given times, and shares the memory.
   package func retimed(pts: ClockTime, dts: ClockTime?, duration: ClockTime) -> Buffer {
     let copy = shallowCopy()
     copy.stamp(pts: pts, duration: duration)

@@ -6,7 +6,7 @@ package enum BusMessage: Sendable {
   case endOfStream
   case failed(GStreamerError)
   case warning(GStreamerError)
-  /// A decoder or demuxer is not installed.
+  /// An element that the pipeline needs, such as a decoder or demuxer, is not installed.
   case missingPlugin(MissingPlugin)
   case tags(TagList)
   /// A key was pressed in a video sink's window. Contains the key's X11 name.
@@ -94,7 +94,8 @@ package struct MissingPlugin: Sendable, Hashable {
     description = MissingPlugin.description(of: mediaType) ?? "\(caps.codecName) decoder"
   }
 
-  /// Describes a missing parser that accepts `caps` unchanged.
+  /// Describes the parser that is missing for a stream with `caps`: no installed parser accepts
+  /// these caps.
   package init(parserOf caps: Caps) {
     mediaType = caps.mediaType
     description = "this variant of \(caps.codecName)"
@@ -119,7 +120,7 @@ package struct MissingPlugin: Sendable, Hashable {
     return code.map { "a decoder of \(names[$0] ?? "a codec") (\($0))" }
   }
 
-  /// Codecs in MOV that no GStreamer plugin decodes, by FourCC.
+  /// Names of codecs in MOV that qtdemux does not know, by FourCC.
   private static let names: [Substring: String] = [
     "AVdh": "DNxHR", "CFHD": "CineForm", "icod": "Apple Intermediate Codec",
   ]

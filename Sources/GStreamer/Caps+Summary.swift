@@ -30,7 +30,7 @@ extension Caps {
     return parts
   }
 
-  /// Returns the chroma sampling; nil for the usual 4:2:0.
+  /// Returns the chroma sampling, or `RGB`, `RGBA` or `grey`; nil for the usual 4:2:0.
   private func chroma(_ format: GstVideoFormatInfo) -> String? {
     let flags = format.flags.rawValue
     if flags & GST_VIDEO_FORMAT_FLAG_GRAY.rawValue != 0 { return "grey" }

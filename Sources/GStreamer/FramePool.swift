@@ -25,8 +25,8 @@ enum FramePool {
   /// GType of the pool; 0 if it cannot be registered.
   private static let type: GType = {
     let name = "RetrogradeFramePool"
-    // A program that uses the library may also load the plugin. Each contains this code, so the
-    // type may be registered already.
+    // A program that uses the library may also load the plugin. Both contain this code, so the type
+    // may be registered already.
     let known = g_type_from_name(name)
     if known != 0 { return known }
     var query = GTypeQuery()

@@ -1,6 +1,6 @@
 import CGStreamer
 
-/// Error that a GStreamer element or function reported.
+/// Error of a GStreamer element or function.
 public struct GStreamerError: Error, Sendable, CustomStringConvertible {
   /// Kinds of error that a program may react to.
   public enum Kind: Sendable, Equatable {
@@ -40,7 +40,7 @@ public struct GStreamerError: Error, Sendable, CustomStringConvertible {
     return String(detail)
   }
 
-  /// Creates an error for a failure that GStreamer has no message for.
+  /// Creates an error for a failure for which GStreamer supplies no `GError`.
   package init(kind: Kind, element: String?, message: String, debug: String?) {
     self.kind = kind
     self.element = element

@@ -23,7 +23,7 @@ package final class Pad: @unchecked Sendable {
   package var possibleCaps: Caps? { gst_pad_get_pad_template_caps(raw).map { Caps(adopting: $0) } }
 
   /// True if the pad's template allows the negotiated caps, or before negotiation. Demuxers may
-  /// output caps that their templates lack. GStreamer does not check this.
+  /// output caps that their templates lack. GStreamer does not reject such caps.
   package var declaresItsCaps: Bool {
     guard let caps, let possibleCaps else { return true }
     return caps.intersects(possibleCaps)
@@ -78,7 +78,7 @@ package final class Pad: @unchecked Sendable {
     gst_util_set_object_arg(object, property, value)
   }
 
-  /// Pad that this one is linked to.
+  /// Pad to which this pad is linked; nil if there is none.
   package var peer: Pad? { gst_pad_get_peer(raw).map { Pad(adopting: $0) } }
 
   /// Element and pad that this source pad is linked to. If this pad is linked to a source pad of

@@ -2,8 +2,8 @@ import CGStreamer
 import Synchronization
 
 extension Pipeline {
-  /// Hides rewritten FLAC headers from flacparse. flacparse would drop such a header anyway, and
-  /// the last block with it (`Quirk.flacparseLastBlock`).
+  /// Keeps the FLAC header that flacenc rewrites at the end of the stream from reaching flacparse.
+  /// flacparse would drop this header, and the last block with it (`Quirk.flacparseLastBlock`).
   package func keepLastFLACBlocks() {
     for encoder in elements(ofFactory: "flacenc") {
       encoder.entered { $0.factoryName == "flacparse" }?.dropRewrites()

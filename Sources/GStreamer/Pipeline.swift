@@ -125,8 +125,8 @@ package final class Pipeline: @unchecked Sendable {
     }
   }
 
-  /// True if data may still arrive. After an error, this may remain true: some elements continue,
-  /// although others pause their threads.
+  /// True if data may still arrive. After an error, the value may remain true: some elements
+  /// continue, although others pause their threads.
   ///
   /// A thread adds and starts the elements downstream before the thread itself ends. So the oldest
   /// elements are checked first, and the result is false only if no element was added meanwhile.

@@ -24,8 +24,8 @@ enum PropertyWarnings {
     return true
   }()
 
-  /// Runs `body`; returns the result of `body` and the GObject warnings of this thread meanwhile,
-  /// which are not printed.
+  /// Runs `body`; returns the result of `body`, and the GObject warnings that this thread causes
+  /// meanwhile. These warnings are not printed.
   static func during<Value>(_ body: () throws -> Value) rethrows -> (value: Value, warnings: [String]) {
     _ = isInstalled
     let outer = collected.withLock { $0.updateValue([], forKey: pthread_self()) }

@@ -46,8 +46,8 @@ package enum Registry {
   }
 
   /// Runs `body` with `preferred` factories ranked first and `avoided` factories disabled, for
-  /// autoplugging and ``factories(_:sinks:sources:)``. Ranks are process-wide, and are restored
-  /// afterwards.
+  /// autoplugging and ``factories(_:sinks:sources:isRanked:)``. Ranks are process-wide, and are
+  /// restored afterwards.
   ///
   /// `body` must not call this function.
   package static func choosing<Value: Sendable, Failure: Error>(

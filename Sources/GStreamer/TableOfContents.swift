@@ -21,8 +21,8 @@ package struct TableOfContents: Sendable {
 
   package init(entries: [Entry]) { self.entries = entries }
 
-  /// Largest number of chapters in the cue sheet of FLAC. Before 1.24 (abdd1967ad) flacenc counts
-  /// them in 8 bits with a sign, and crashes if there are more.
+  /// Maximum number of chapters that flacenc gets for a FLAC cue sheet, in all releases. Before
+  /// 1.24 (abdd1967ad), flacenc counts chapters in a signed 8-bit number, and crashes above 127.
   package static let mostCues = 127
 
   /// Creates the chapters from the first edition, or from all entries if there are no editions.
@@ -97,8 +97,8 @@ extension Pad {
 }
 
 extension Pipeline {
-  /// True if a cue sheet of FLAC holds the chapters, since no muxer holds chapters. A cue sheet has
-  /// no titles and no nested chapters.
+  /// True if chapters are written into a FLAC cue sheet: the pipeline has an element that accepts
+  /// chapters, but this element is no muxer. A cue sheet has no titles and no nested chapters.
   package var hasCueSheet: Bool {
     let setters = elements(implementing: gst_toc_setter_get_type())
     return !setters.isEmpty && !setters.contains { $0.isOfClass("Muxer") }

@@ -3,8 +3,8 @@ import CGStreamer
 /// Dates. GStreamer has two tags: `date` is a whole day; `datetime` may be a year, a month, a day
 /// or a time.
 extension TagList {
-  /// The list with a `date` added if the list has only a `datetime`; for GStreamer's muxers, which
-  /// write only `date`.
+  /// The list with a `date` added if the list has a `datetime` with a day, but neither a `date` nor
+  /// a comment called `DATE`. GStreamer's muxers write only `date`.
   package var withDate: TagList {
     guard !has(GST_TAG_DATE), dateComments.isEmpty, let (year, month, day) = dateParts, let month, let day,
       let list = TagList("taglist, date=(date)\(year)-\(month)-\(day)")

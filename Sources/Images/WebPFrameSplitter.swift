@@ -49,8 +49,8 @@ struct WebPFrameSplitter {
     try body(UnsafeRawBufferPointer(start: made.bytes, count: made.size))
   }
 
-  /// Adds a frame of the encoder's output, and a transparent frame for each frame that was merged
-  /// into it.
+  /// Adds a frame of the encoder's output, and a transparent frame for each further original frame
+  /// that the encoder merged into that output frame.
   /// - Parameter remaining: durations of the original frames that are not yet written. If the
   ///   encoder's previous frame already shows the beginning of the first of these frames, the first
   ///   duration is only the remainder.

@@ -59,8 +59,8 @@ public struct FrameRate: Hashable, Sendable, Codable, CustomStringConvertible {
     let (high, low) = limit.multipliedFullWidth(by: Int64(numerator))
     let unit = 1_000_000_000 * Int64(denominator)
     guard high < unit / 2 else { return Int.max / 2 }
-    // The quotient is off by at most one, since start times are rounded, and frames are never
-    // shorter than a nanosecond.
+    // Start times are rounded, so the quotient is off by at most one if frames last at least a
+    // nanosecond.
     var count = Int(unit.dividingFullWidth((high, low)).quotient)
     if start(of: count).nanoseconds < limit { count += 1 }
     if count > 0, start(of: count - 1).nanoseconds >= limit { count -= 1 }

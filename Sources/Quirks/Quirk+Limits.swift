@@ -1,7 +1,8 @@
 import GStreamer
 
-/// Limits in GStreamer elements for which there is no workaround. docs/limits.md and
-/// docs/limits-outputs.md list each limit, and the release that removes it, if known.
+/// Limits in GStreamer elements that this project does not remove; ``workaround`` names an
+/// alternative, if there is one. docs/limits.md and docs/limits-outputs.md list each limit, and the
+/// release that removes the limit, if known.
 extension Quirk {
   package static let limits = demuxerLimits + decoderLimits + encoderLimits + muxerLimits
 

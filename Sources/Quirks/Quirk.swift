@@ -42,7 +42,8 @@ package struct Quirk: Sendable {
     self.probe = probe
   }
 
-  /// True if the installed element needs the workaround; false if the element is not installed.
+  /// True if the installed element needs the workaround. If the element is not installed, the value
+  /// is false, unless the quirk has a probe: then the probe decides.
   package var applies: Bool {
     if let known = Quirk.answers.withLock({ $0[name] }) { return known }
     // Call `probe` outside the lock, because it may run a pipeline or use another quirk.

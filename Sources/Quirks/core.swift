@@ -1,6 +1,7 @@
 import GStreamer
 
-/// Faults of GStreamer's core and base classes, which affect every element.
+/// Faults of GStreamer's core, base classes and libraries. Each may affect other elements than the
+/// one in ``element``.
 extension Quirk {
   package static let coreHeldSourceEnd = Quirk(
     "core-held-source-end", element: "fakesrc", releases: .all,

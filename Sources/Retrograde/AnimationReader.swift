@@ -4,8 +4,8 @@ import Images
 import MediaTime
 import RetrogradeEngine
 
-/// Reader of animated WebP and PNG, which GStreamer does not decode (`Quirk.webpdecAnimation`,
-/// `Quirk.pngdecAnimation`).
+/// Reader of animated WebP and PNG. GStreamer does not decode animated WebP, and decodes only the
+/// first frame of an animated PNG (`Quirk.webpdecAnimation`, `Quirk.pngdecAnimation`).
 struct AnimationReader {
   private enum Form {
     case webP(WebPFrames)

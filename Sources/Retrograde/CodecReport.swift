@@ -19,7 +19,7 @@ public struct CodecReport: Codable, Sendable {
   /// Decoders; the first is used.
   public var decoders: [Element]
 
-  /// Returns all codecs that have a short name: video first, then audio.
+  /// Returns all codecs that have a short name, except PCM: video first, then audio.
   public static func all() -> [CodecReport] {
     Codec.names.compactMap { name, _ in
       guard let codec = Codec(named: name), !codec.isRaw else { return nil }

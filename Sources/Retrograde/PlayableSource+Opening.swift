@@ -7,7 +7,7 @@ extension PlayableSource {
   ///
   /// - Parameters:
   ///   - inputs: at least one; several inputs are joined in this order.
-  ///   - step: step of the run for which indexing reports its progress.
+  ///   - step: step of the run to which the progress of indexing counts.
   static func open(
     _ inputs: [String], _ options: ReverseOptions, for output: OutputRequirements = OutputRequirements(), _ work: Work,
     as step: Step = .indexing, purpose: PlaybackSettings.Purpose = .output

@@ -30,15 +30,18 @@ public struct ReversalProgress: Sendable, Codable {
 
   public var stage: Stage
   /// Number of video frames pushed into the encoder, or of audio sample frames if there is no
-  /// video; bytes in the stage `fetching`.
+  /// video. In the stage `capturing`, number of recorded frames; in the stage `fetching`, number of
+  /// bytes.
   public var done: Int
   /// Value of `done` at the end of the stage; 0 if unknown.
   public var total: Int
-  /// Position that the work has reached in the output.
+  /// Position that the stage has reached: in the source while indexing or searching, in the
+  /// recording while capturing, otherwise in the output.
   public var position: ClockTime
-  /// Length of the output; 0 while unknown.
+  /// Value of `position` at the end of the stage; 0 while unknown.
   public var duration: ClockTime
-  /// Time since the start of the run, or of the current stage if the run has several stages.
+  /// Time since the start of the current stage; in the stages `fetching`, `indexing` and
+  /// `finishing`, time since the start of the run.
   public var elapsed: ClockTime
   /// Bytes of decoded media in memory now.
   public var memoryHeld: Int
@@ -74,11 +77,12 @@ public struct Summary: Sendable, Codable {
   public var plan: Plan?
   /// Warnings about details of the source that the mirror lacks or changes.
   public var warnings: [Warning]
-  /// Description of the written file; nil if a user's pipeline writes several files.
+  /// Description of the written file; nil for a ``PipelineFile``, for a ``FrameGrab``, and if
+  /// another process joined the chunks.
   public var written: WrittenMedia?
   /// Streams whose codec was changed, with the reasons.
   public var changes: [CodecChange] = []
-  /// Number of frames recorded from a live source; nil for other sources.
+  /// Number of frames that a ``Capture`` recorded; nil for other runs.
   public var captured: Int?
   /// Loop that ``LoopFinder`` found; nil if no loop was searched for.
   public var loop: FoundLoop?

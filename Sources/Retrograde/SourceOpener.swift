@@ -8,7 +8,7 @@ struct SourceOpener {
   var settings: PlaybackSettings
   /// Number of files.
   var count: Int
-  /// Step of the run for which indexing reports its progress.
+  /// Step of the run to which the progress of indexing counts.
   var step: Step
   var work: Work
 

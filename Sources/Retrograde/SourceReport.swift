@@ -91,7 +91,7 @@ public struct SourceReport: Sendable, Codable {
 
   public var input: String
   public var duration: ClockTime
-  /// Duration that the container declares, if it is longer than the actual duration.
+  /// Duration that the container declares; nil unless data before the declared end is missing.
   public var declaredDuration: ClockTime?
   public var streams: [Stream]
   public var chapters: [ChapterReport]
@@ -102,17 +102,19 @@ public struct SourceReport: Sendable, Codable {
   /// Descriptions of the mirror (the reversed file) in Matroska, MP4 and WebM. A container that
   /// can't store the streams is left out.
   public var mirrors: [MirrorReport]
-  /// Times of the keyframes.
+  /// Times of the first video stream's keyframes.
   public var keyframes: [ClockTime]
   /// Parts of the source, in the order of play. Where the direction changes, the frame on screen is
   /// not repeated: the next part begins after that frame.
   public var order: [Played]
   public var plan: Plan?
-  /// Largest number of bytes of decoded media in memory at once, as planned.
+  /// Largest number of bytes of decoded frames in memory at once, as planned for the first video
+  /// stream; 0 without video.
   public var memoryBytes: Int
   /// Largest number of bytes of decoded media in temporary files (the spool) at once.
   public var spoolBytes: Int
-  /// Descriptions of the decoding pipelines, in `gst-launch-1.0` syntax.
+  /// Description of the first video stream's decoding pipeline, in `gst-launch-1.0` syntax; nil
+  /// without video.
   public var decoding: String?
   public var warnings: [Warning]
   /// Version numbers of GStreamer and its plugins on this machine.

@@ -72,7 +72,7 @@ extension MovieWriter {
 }
 
 extension URL {
-  /// Path of a file URL, which need not be UTF-8; the text of any other URL.
+  /// Path of a file URL (the path need not be UTF-8); for any other URL, the URL's text.
   package var filePath: String {
     guard isFileURL else { return absoluteString }
     let path = absoluteURL.path(percentEncoded: true)

@@ -30,7 +30,7 @@ struct Work: Sendable {
   }
 
   /// Copy with a new memory gauge and stopwatch, for additional work such as a check of the output.
-  /// Its memory does not count in the job's peak memory.
+  /// The memory of the additional work does not count in the job's peak memory.
   var apart: Work { Work(cancellation, scale: scale, listener) }
 
   /// Time since the start of the work.

@@ -174,7 +174,8 @@ final class BatchDisplay: Sendable {
     state.lines = lines.count
   }
 
-  /// Returns the total progress, by the size of the sources; nil if more jobs may be added.
+  /// Returns the total progress, by the size of the sources; nil if there is only one job, or more
+  /// jobs may be added.
   private func totalProgress(_ state: State) -> ProgressLine? {
     guard let total, total.jobs.count > 1 else { return nil }
     let done = state.ended + state.running.reduce(0) { $0 + $1.size * ($1.progress?.fraction ?? 0) }

@@ -9,7 +9,8 @@ struct BatchRun: Sendable {
   /// Number of concurrent jobs.
   let jobs: Int
   let limits: ChildLimits
-  /// Files that crashed the process that read them. They are not tried again.
+  /// Record of the files whose processes crashed. Such a file is not tried again until the file,
+  /// this program or GStreamer changes.
   let record: WatchRecord
 
   /// Returns the default number of concurrent jobs. Each job uses about two cores, one for decoding

@@ -22,7 +22,8 @@ final class FolderWatch: Sendable {
   private let worker: Worker<Void>
 
   /// - Parameter tell: receives the events, on the thread that waits for them.
-  /// - Throws: ``RetrogradeError`` of code `noInput` if the folder cannot be watched.
+  /// - Throws: ``RetrogradeError`` of code `noInput` if the folder cannot be watched; `inputOutput`
+  ///   if the pipe or the thread cannot be created.
   init(_ folder: String, _ tell: @escaping @Sendable (Event) -> Void) throws {
     let kernel = inotify_init1(O_CLOEXEC | O_NONBLOCK)
     let wanted = IN_CLOSE_WRITE | IN_MOVED_TO | IN_CREATE | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR

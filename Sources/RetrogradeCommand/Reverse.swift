@@ -66,8 +66,8 @@ struct Reverse: AsyncParsableCommand {
   var work: String? { workFolder.work }
 
   func validate() throws {
-    // Ignore wrong file names here; `run()` reports them. An unknown option must be reported
-    // first, because its value is mistaken for a file name.
+    // Ignore wrong file names here; `run()` reports them. The parser must report an unknown option
+    // first, because it takes the option's value for a file name.
     if let joined = try? files.list().inputs.first(where: { $0.count > 1 }) {
       let others = [("--into", files.into != nil), ("--work", work != nil), ("--print-pipeline", printPipeline)]
       if let other = others.first(where: \.1)?.0 {

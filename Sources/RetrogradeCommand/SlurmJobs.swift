@@ -55,7 +55,7 @@ struct SlurmJobs {
   }
 
   /// Returns the path of a task's log file, which is in the work folder. `array` and `task` are
-  /// numbers, or Slurm patterns such as `%A`.
+  /// numbers, or patterns: `%A` and `%a` for Slurm, or `*` for the shell.
   func taskOutput(array: String, task: String) -> String { "\(folder)/slurm-\(array)_\(task).out" }
 
   /// Returns the path of the join job's log file. The file is next to the work folder, because the

@@ -94,7 +94,7 @@ enum Terminal {
     }
   }
 
-  /// Width in columns.
+  /// Width of the terminal in columns; 80 if unknown.
   static var width: Int {
     var size = winsize()
     return ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : 80

@@ -5,14 +5,14 @@ import RetrogradeEngine
 import Synchronization
 import Paths
 
-/// Watched folder. Each complete file in it is reversed once, into another folder.
+/// Folder whose media files are each reversed once, when complete, into another folder.
 final class WatchedFolder: Sendable {
   private struct State {
     /// Stamps (inode, size and modification time) of queued and running files, taken when the files
     /// were queued. The keys are the bytes of the file names, because strings in different Unicode
     /// forms would be equal.
     var underWay: [[UInt8]: FileStamp] = [:]
-    /// Names of queued or running files that have changed since they were queued.
+    /// Names of queued or running files that were reported again after they were queued.
     var again: Set<[UInt8]> = []
     /// Stamps of files that failed for a reason other than damage, taken when the files were
     /// queued. A later run tries these files again, unless they crashed the process.

@@ -56,7 +56,7 @@ extension RetrogradeError.Code {
 
 extension SourceReport.Stream {
   /// Text about how a video is reversed: the containers in which the packets need no decoding, or
-  /// the reason why packets must be decoded. nil if neither is known.
+  /// the reason why packets must be decoded. nil for audio and subtitles.
   var turning: String? {
     if let whyDecoded { return "decoded and encoded: \(whyDecoded)" }
     let names = turnsAsPacketsIn?.map { ".\($0)" }.joined(separator: ", ")

@@ -22,7 +22,7 @@ struct WorkCommand: AsyncParsableCommand {
       """,
     subcommands: [Split.self, Chunk.self, Join.self, Status.self, Submit.self])
 
-  /// Names of the subcommands. Up to release 0.3 they were top-level commands, and these old names
-  /// are still accepted.
+  /// Names of the subcommands. Up to release 0.3 the subcommands were top-level commands, so
+  /// `retrograde split` still works.
   static let names = configuration.subcommands.map { $0._commandName }
 }

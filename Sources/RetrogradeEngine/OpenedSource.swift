@@ -12,7 +12,8 @@ package struct OpenedSource: Sendable {
   private(set) var topology: Topology
   /// Pauses the full indexing pass during urgent work.
   let priorityGate = PriorityGate()
-  /// Excerpt of the MP4 tables for the end of the source; nil if the end is not needed soon.
+  /// Excerpt of the MP4 tables for the end of the source; nil if the end is not needed soon, or if
+  /// an excerpt has no advantage.
   private let tail: (span: TimeSpan, excerpt: MP4Excerpt)?
 
   /// - Parameters:
@@ -31,7 +32,7 @@ package struct OpenedSource: Sendable {
     stored = try Source(
       input, fetched: fetched, sequenceRate: playback.sequenceRate, resources: settings.resources,
       cancellation: settings.cancellation)
-    // Check this first, because qtdemux can take half a minute to detect a missing index.
+    // Check for a missing index first, because qtdemux can take half a minute to detect it.
     if stored.facts.lacksIndex, stored.facts.boxedImage == nil {
       throw RetrogradeError(
         .damagedInput,

@@ -23,7 +23,7 @@ extension PlayableSource {
     }
   }
 
-  /// Returns frames of a source that is already fully indexed.
+  /// Returns a source that plays only the frames at `places`. This source must be fully indexed.
   package func frames(at places: [SourcePosition], of name: String, _ settings: PlaybackSettings) throws
     -> PlayableSource
   {

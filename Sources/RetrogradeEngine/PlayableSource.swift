@@ -91,8 +91,8 @@ package struct PlayableSource: Sendable {
   /// Returns an index of only the part to be played; nil if the whole source has to be indexed.
   static func stretch(_ indexer: Indexer, _ settings: PlaybackSettings) throws -> SourceIndex? {
     let playback = settings.playback
-    // The full index is needed to find a frame by its number, which counts from the source's first
-    // frame, and to copy a forward leg, which is always copied whole.
+    // A full index is needed if nothing is trimmed, or if a forward leg is copied, which is always
+    // copied whole. Positions other than times, such as frame numbers, also need a full index.
     guard !settings.output.keepsForwardWhole, playback.start != nil || playback.end != nil,
       playback.start.map({ $0.time != nil }) ?? true, playback.end.map({ $0.time != nil }) ?? true
     else { return nil }
@@ -142,8 +142,8 @@ package struct PlayableSource: Sendable {
       for: output, stored: stored)
   }
 
-  /// - Parameter whole: span of the presentation; nil to use the range of `parts`, or if that is
-  ///   nil, the span of all streams.
+  /// - Parameter whole: span of the presentation; nil to use the range of `parts`, or the span of
+  ///   all streams if `parts` has no range.
   init(
     _ input: String, _ index: SourceIndex, _ parts: SourceParts, _ playback: PlaybackOptions, count: Int?,
     for output: OutputRequirements, stored: Source?, whole: TimeSpan? = nil
@@ -179,8 +179,8 @@ package struct PlayableSource: Sendable {
 
   /// Replaces the audio with a soundtrack. The soundtrack plays once, unchanged, until the
   /// soundtrack or the output ends.
-  /// - Returns: length of the end of the output that has no audio; 0 if the soundtrack is long
-  ///   enough.
+  /// - Returns: how long the output continues after the soundtrack; 0 if the soundtrack is long
+  ///   enough, or the output is endless.
   package mutating func setSoundtrack(_ soundtrack: PlayableSource) -> ClockTime {
     let span = soundtrack.legs.presentation.span
     let length = min(legs.duration ?? span.duration, span.duration)
@@ -192,14 +192,14 @@ package struct PlayableSource: Sendable {
     return (legs.duration ?? length) - length
   }
 
-  /// Average frames per second of the played part.
+  /// Average frames per second of the output.
   package var frameRate: Double {
     let rate = (video?.shown.timeline.frameRate ?? 0) * legs.meanSpeed
     return min(legs.frameRate?.value ?? rate, rate)
   }
 
-  /// End of the whole source, in stream time. If the end was not indexed, this is the end that the
-  /// container declares.
+  /// End of the whole source, in stream time. If the end was not indexed, this is the later one of
+  /// the indexed end and the end that the container declares.
   package var sourceEnd: ClockTime {
     let known = index.presentationEnd
     guard index.part?.reachesEnd == false else { return known }

@@ -18,7 +18,8 @@ public struct RetrogradeError: Error, Sendable, CustomStringConvertible {
     public static let damagedInput = Code(rawValue: "damaged-input")
     /// The input does not exist or can't be read.
     public static let noInput = Code(rawValue: "no-input")
-    /// A GStreamer plugin is missing.
+    /// A GStreamer plugin, a display or an audio device is missing, or GStreamer can't read this
+    /// variant of a format.
     public static let missingPlugin = Code(rawValue: "missing-plugin")
     /// GStreamer failed in a way that the input does not explain.
     public static let internalFailure = Code(rawValue: "internal-failure")
@@ -27,7 +28,7 @@ public struct RetrogradeError: Error, Sendable, CustomStringConvertible {
     /// A process that read the input crashed, or was ended because it stalled or took too much
     /// memory.
     public static let crashed = Code(rawValue: "crashed")
-    /// No space left, or reading or writing failed.
+    /// The disk is full, reading or writing failed, or the system refused memory or a thread.
     public static let inputOutput = Code(rawValue: "input-output")
   }
 
@@ -62,7 +63,8 @@ public struct RetrogradeError: Error, Sendable, CustomStringConvertible {
 
   public var description: String { message.description }
 
-  /// Returns the error with the user's name for the source in place of a spool file's path.
+  /// Returns the error with `name` as its subject, if the subject is the path of an open file
+  /// (`/proc/…/fd/N`); otherwise, the unchanged error.
   package func naming(spooled name: String) -> RetrogradeError {
     guard let subject, subject.hasPrefix("/proc/"), subject.contains("/fd/") else { return self }
     return RetrogradeError(code, about: name, reason, remedy: remedy, underlying: underlying)
@@ -160,8 +162,8 @@ package enum PackageHint {
   package static let all =
     "install gstreamer1.0-plugins-good, gstreamer1.0-plugins-bad, gstreamer1.0-plugins-ugly and gstreamer1.0-libav"
 
-  /// Returns the package to install to decode `mediaType`; nil if no package helps, or the package
-  /// is installed.
+  /// Returns the advice to install the package that decodes `mediaType`; nil if the package is
+  /// installed. If `mediaType` is nil, the advice is to install all packages.
   package static func decoding(_ mediaType: String?) -> String? {
     guard let mediaType else { return all }
     let (package, element) =

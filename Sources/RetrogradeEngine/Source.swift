@@ -5,13 +5,14 @@ package import MediaTime
 import Quirks
 import Paths
 
-/// Origin of the media's bytes: a file, or the spooled bytes of a pipe.
+/// Origin of the media's bytes: a file, numbered images, or the spooled bytes of a pipe or a
+/// download.
 package struct Source: Sendable {
   /// Name of the source for the user.
   package let name: String
   /// Path that GStreamer opens.
   package private(set) var path: String
-  /// Element named `source` that reads the bytes, in `gst-launch-1.0` syntax.
+  /// Elements that read the bytes, in `gst-launch-1.0` syntax. The first is named `source`.
   package private(set) var sourceDescription: String
   /// Facts in the file's bytes that GStreamer does not report.
   package private(set) var facts: ContainerFacts
@@ -177,8 +178,8 @@ package struct Source: Sendable {
     if let image = StillImage(facts) {
       return try image.sourceDescription(path, name: name, memory: resources.memory)
     }
-    // Quirk.wavparseSize: wavparse stops after 2³¹ - 1 bytes of audio, but after a queue, where it
-    // cannot seek, it reads to the end of the file (with `ignore-length`).
+    // wavparse stops after 2³¹ - 1 bytes of audio (Quirk.wavparseSize). After a queue, wavparse
+    // cannot seek, and reads to the end of the file (with `ignore-length`).
     return "filesrc name=source location=\(Description.quoted(path))"
       + (facts.wave?.isCutShort == true ? " ! queue" : "")
   }
@@ -217,7 +218,8 @@ private final class OpenDescriptor: Sendable {
   private let descriptor: Int32
   var path: String { "/proc/self/fd/\(descriptor)" }
 
-  /// - Parameter path: `/proc/self/fd/N`; nil for other paths, or if the file cannot be opened.
+  /// - Parameter path: path of the form `/proc/self/fd/N`.
+  /// - Returns: nil for other paths, or if the file cannot be opened.
   init?(_ path: String) {
     guard path.hasPrefix("/proc/self/fd/") else { return nil }
     descriptor = open(path.cPath, O_RDONLY | O_CLOEXEC)

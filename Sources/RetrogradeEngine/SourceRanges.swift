@@ -30,8 +30,8 @@ package final class SourceRanges: Sendable {
   private let state: Mutex<State>
 
   private struct State {
-    /// Indexer with the tables of the whole file; nil until it is needed because an excerpt of the
-    /// tables is not enough.
+    /// Indexer with the tables of the whole file; nil as long as excerpts of the tables have been
+    /// enough.
     var indexer: RangeIndexer?
     var last: SourceRange
   }
@@ -100,8 +100,8 @@ package final class SourceRanges: Sendable {
   }
 
   /// Returns the part from `start` to `end`; nil if the whole source has to be indexed first.
-  /// - Parameter indexer: indexer with the tables of the whole file; nil until an excerpt of the
-  ///   tables was not enough, which creates it.
+  /// - Parameter indexer: indexer with the tables of the whole file. If `indexer` is nil, and an
+  ///   excerpt of the tables is not enough, this function creates the indexer.
   private static func stretch(
     _ opened: OpenedSource, _ settings: PlaybackSettings, _ indexer: inout RangeIndexer?, from start: ClockTime,
     to end: ClockTime?, of whole: TimeSpan?
@@ -140,7 +140,8 @@ package final class SourceRanges: Sendable {
 
 extension SourceRange {
   /// - Parameters:
-  ///   - beginning: stream time from which the part is complete.
+  ///   - beginning: stream time at which indexing starts. The part starts at the first keyframe
+  ///     from then on, or at `beginning` if no keyframe follows before `end`.
   ///   - end: end of the part; nil for the end of the source.
   ///   - whole: span of the whole presentation; nil if the presentation ends with this part.
   fileprivate init?(

@@ -9,8 +9,8 @@ enum StillImage {
   /// Media type and size of a file that is read as one buffer.
   case whole(String, bytes: Int)
 
-  /// Detects an image by its first bytes (JFIF 1.02; BITMAPFILEHEADER; TIFF 6.0, 2); nil for other
-  /// files.
+  /// Detects an image by its first bytes (JFIF 1.02; BITMAPFILEHEADER; TIFF 6.0, section 2); nil
+  /// for other files.
   init?(_ file: ContainerFacts) {
     let start = file.beginning
     guard start.count >= 10 else { return nil }

@@ -101,7 +101,7 @@ extension Array where Element: Hashable {
 }
 
 extension [Warning] {
-  /// Throws if `isStrict` is true and something is missing (`--strict`).
+  /// Throws an error if `isStrict` is true (`--strict`) and at least one warning is about a loss.
   /// - Throws: ``RetrogradeError`` of code `damagedInput`, with the text of the first warning about
   ///   a loss.
   package func check(isStrict: Bool, _ source: String) throws {

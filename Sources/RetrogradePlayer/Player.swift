@@ -46,7 +46,8 @@ public final class Player: Sendable {
   private let state = Mutex(State())
 
   /// - Parameters:
-  ///   - input: a path; `-` is standard input, which is kept in a temporary file during playback.
+  ///   - input: a path or a URL; `-` is standard input, which is kept in a temporary file during
+  ///     playback.
   ///   - playback: order of play. Only loop, score, joint, dissolve, interpolation, keepsPitch,
   ///     count, timing, start and end are used; start and end only as times.
   ///   - isEndless: repeats the loop forever, regardless of the count.
@@ -71,7 +72,7 @@ public final class Player: Sendable {
     do {
       try await play(report)
     } catch is CancellationError where state.withLock({ $0.isStopped }) {
-      // Stopped by `stop()`.
+      // `stop()` ends playback without an error.
     }
   }
 

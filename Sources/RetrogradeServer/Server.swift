@@ -17,7 +17,8 @@ package final class Server: Sendable {
 
   /// - Parameters:
   ///   - runner: starts the processes that read the files.
-  ///   - onLine: receives a file, and a line from the standard error of the process that reads it.
+  ///   - onLine: receives the path of a file, which may be a link in `/proc`, and a line from the
+  ///     standard error of the process that reads the file.
   ///   - onCrash: receives the error of a file that crashed its reader process.
   /// - Throws: ``RetrogradeError`` of code `inputOutput` if the spool folder is not writable.
   package convenience init(
@@ -91,7 +92,7 @@ package final class Server: Sendable {
     service.stop()
   }
 
-  /// Answers a request; cancelled when the client disconnects.
+  /// Answers a request. The task that calls this function is cancelled when the client disconnects.
   private func respond(to exchange: Exchange) async {
     do {
       try await PacedBody(exchange: exchange).send(try await handler.answer(exchange.request))

@@ -13,7 +13,7 @@ package struct ServerSettings: Sendable {
   package var playback: PlaybackOptions
   /// Heights of the video renditions. If empty, the only height is the source's own, at most 1080.
   package var heights: [Int]
-  /// Limits for all concurrent work.
+  /// Memory budget of all concurrent work together, and folder for temporary files.
   package var resources: Resources
   /// Cache size for finished parts.
   package var cache: ByteCount

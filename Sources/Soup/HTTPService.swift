@@ -10,8 +10,8 @@ package final class HTTPService: Sendable {
     package var port: Int
     /// Maximum time for a client to send a request, or to receive a piece of an answer.
     package var patience: Duration
-    /// Maximum number of connections. At this limit, an idle connection is closed for each new
-    /// client; if none is idle, the new client waits.
+    /// Maximum number of connections. At this limit, an idle or stalled connection is closed for
+    /// each new client. If no connection is idle or stalled, the new client waits.
     package var mostConnections: Int
 
     package init(host: String, port: Int, patience: Duration, mostConnections: Int) {
@@ -51,8 +51,8 @@ package final class HTTPService: Sendable {
     loop.run()
   }
 
-  /// Closes all connections and makes ``run(onListening:respond:)`` return. A later call of
-  /// ``run(onListening:respond:)`` returns at once.
+  /// Closes all connections and makes ``run(onListening:respond:)`` return. If
+  /// ``run(onListening:respond:)`` is called only after this function, it returns at once.
   package func stop() { queue.add { $0.stop() } }
 }
 

@@ -99,7 +99,7 @@ struct ListeningSocket: ~Copyable {
   }
 }
 
-/// Reason why a server cannot listen.
+/// Reason why a server cannot listen, or cannot accept a connection.
 package enum ListenError: Error, Equatable {
   /// An `errno`.
   case system(Int32)

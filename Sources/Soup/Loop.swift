@@ -126,14 +126,15 @@ final class Loop {
     }
   }
 
-  /// Interval between attempts to accept while no descriptor is free, in microseconds.
+  /// Interval between attempts to accept while no descriptor is free, or while all connections are
+  /// busy, in microseconds.
   private static let acceptPause: Int64 = 100_000
   /// Time after which the connection of a stalled client may be closed for a new one, in
   /// microseconds.
   private static let stallTolerance: Int64 = 5_000_000
 
-  /// Returns the connection to close for a new one: the one that has been idle longest, or else the
-  /// one that has been stalled longest; nil if all are busy.
+  /// Returns the connection to close for a new client: the longest idle connection, or else the
+  /// longest stalled connection; nil if all connections are busy.
   private func longestIdle() -> Connection? {
     let idle = connections.values.filter { $0.phase == .reading }
     if let longest = idle.min(by: { $0.since < $1.since }) { return longest }

@@ -28,7 +28,8 @@ package struct Request: Sendable {
 /// Status and header fields of an answer, and how its body is framed.
 package struct ResponseHead: Sendable {
   package enum Body: Sendable, Equatable {
-    /// No body. `length`: the Content-Length of the answer to a HEAD request; nil omits the field.
+    /// No body. `length`: value of Content-Length, such as the size of the file in the answer to a
+    /// HEAD request; nil omits the field.
     case none(length: Int?)
     /// Body of a known length in bytes.
     case sized(Int)

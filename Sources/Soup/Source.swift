@@ -40,12 +40,13 @@ struct Source: ~Copyable {
     g_source_unref(source)
   }
 
-  /// Called by ``MainContext/attach(_:)``.
+  /// Adds the GSource to a GMainContext. Called by ``MainContext/attach(_:)``.
   borrowing func attach(to context: OpaquePointer) {
     _ = g_source_attach(source, context)
   }
 
-  /// - Parameter time: on ``Clock``; nil disables the timer.
+  /// Sets when the timer wakes the loop.
+  /// - Parameter time: time on ``Clock``, in microseconds; nil disables the timer.
   borrowing func setTime(_ time: Int64?) { g_source_set_ready_time(source, gint64(time ?? -1)) }
 
   struct Conditions: OptionSet {

@@ -43,7 +43,7 @@ import Testing
     #expect(cut.isCut && cut.end == ClockTime(seconds: 2) && cut.streams.map(\.frames) == [nil])
   }
 
-  @Test("a number in an IVF header that is too small for a duration is read as a frame count")
+  @Test("if the length in an IVF header is too small for a duration, it is read as a frame count")
   func ivfFrameCount() throws {
     let whole = try #require(try report(ivf(declared: 60, frames: 60, step: 33)))
     #expect(!whole.isCut && whole.end == nil)

@@ -29,7 +29,7 @@ import Testing
   }
 
   /// A damaged file must not make the reader return to headers that it has already read.
-  @Test("if a Matroska Segment declares no content, the headers after it are read once")
+  @Test("if a Matroska Segment declares the size 0, the headers after it are read once")
   func shortMatroskaSegment() throws {
     let folder = try TemporaryFolder()
     let duration = withUnsafeBytes(of: Double(2000).bitPattern.bigEndian, Array.init)
@@ -128,7 +128,7 @@ import Testing
     #expect(try #require(ContainerFacts(path).report).streams.isEmpty)
   }
 
-  /// The product of the rates overflows 64 bits.
+  /// The product of two such rates (2³² - 1) overflows a signed 64-bit integer.
   @Test("no sample count is reported for AVI audio with the highest possible rates")
   func hugeAVIRates() throws {
     let folder = try TemporaryFolder()

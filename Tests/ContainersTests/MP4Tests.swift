@@ -37,7 +37,7 @@ import Testing
       box("trak", header(1) + box("tref", box("chap", word(3) + word(2)))) + pictures + box("trak", header(2) + media))
     try Data(box("mdat", texts.flatMap { $0 }) + both).write(to: URL(fileURLWithPath: folder.path("c.mov")))
     #expect(ContainerFacts(folder.path("c.mov")).chapters.map(\.title) == ["One", "Zwei"])
-    // Damaged tables neither crash nor exhaust memory.
+    // Damaged tables neither crash the reader nor exhaust memory.
     var generator = SeededGenerator(3)
     for _ in 0..<2000 {
       var bytes = box("mdat", texts.flatMap { $0 }) + movie
@@ -74,7 +74,7 @@ import Testing
     #expect(ContainerFacts(folder.path("a.mp4")).chapters.count == count)
   }
 
-  @Test("edits that last for centuries do not overflow")
+  @Test("edits that start decades into the media do not overflow")
   func hugeEdits() throws {
     let folder = try TemporaryFolder()
     let zero = UInt32(0)

@@ -135,8 +135,8 @@ import Testing
     #expect(error?.missing.contains("moov") == true)
   }
 
-  /// A file truncated at any byte is reported as truncated, or its report differs from that of the
-  /// whole file.
+  /// Truncates the file at every seventh byte. The truncated file must lack its index, be reported
+  /// as truncated, or have no report or a different report from the whole file.
   @Test(
     "any truncation is noticed", arguments: ["mp4mux a.mp4", "matroskamux a.mkv", "avimux a.avi", "flvmux a.flv"])
   func cutAnywhere(_ kind: String) throws {

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite("Quirks of avidemux") struct AVIDemuxTests {
-  @Test("timestamps stall or go back at keyframes with B-frames")
+  @Test("in video with B-frames, timestamps stall or go back at keyframes")
   func keyframeTimes() throws {
     let folder = try TemporaryFolder()
     let path = try ffmpeg(

@@ -16,7 +16,7 @@ import Testing
       }
     }
     let ours = try size()
-    // The same header, with LAME's name instead of FFmpeg's.
+    // Replaces FFmpeg's name in the header with LAME's.
     let name = try #require(Data(file.bytes).range(of: Data("Lavc".utf8))?.lowerBound)
     file.bytes.replaceSubrange(name..<name + 4, with: Array("LAME".utf8))
     try file.write()

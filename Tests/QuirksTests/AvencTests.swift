@@ -59,7 +59,9 @@ import Testing
     ).count / 2 - 19_200
   }
 
-  @Test("experimental encoders with a rank fail", arguments: ["avenc_dca", "avenc_mlp", "avenc_truehd"])
+  @Test(
+    "experimental encoders have a rank, but fail",
+    arguments: ["avenc_dca", "avenc_mlp", "avenc_truehd"])
   func experimental(_ encoder: String) throws {
     try expect(.avencExperimental) {
       fails("audiotestsrc num-buffers=4 ! audioconvert ! audioresample ! \(encoder)")
@@ -171,7 +173,7 @@ import Testing
     }
   }
 
-  @Test("5.1 with side speakers becomes mono")
+  @Test("5.1 with side speakers becomes mono in Vorbis")
   func sideSpeakers() throws {
     try expect(.audioconvertSideSpeakers) {
       let caps = try caps(

@@ -16,7 +16,7 @@ import Testing
     }
   }
 
-  @Test("the first pixel of 16-bit RGB is transparent")
+  @Test("pngdec makes the first pixel of 16-bit RGB transparent")
   func deepRGB() throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.png")

@@ -60,7 +60,7 @@ import Testing
     try expect(.qtdemuxFragmentEnd) { try packets(of: "filesrc location=\(path) ! qtdemux").count < 10 }
   }
 
-  @Test("frames of two fragments with different lowest composition offsets get the same time")
+  @Test("if the lowest composition offsets of two fragments differ, two frames get the same time")
   func fragmentOffsets() throws {
     let folder = try TemporaryFolder()
     let path = try ffmpeg(

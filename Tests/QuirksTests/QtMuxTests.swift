@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  @Test("a global orientation tag rotates a track that has no such tag")
+  @Test("a global orientation tag rotates a track without an orientation tag")
   func globalOrientation() throws {
     try expect(.qtmuxGlobalOrientation) {
       let folder = try TemporaryFolder()

@@ -182,7 +182,7 @@ import Testing
     #expect(error?.description.contains("used more than \(ByteCount(1 << 20)) of memory and was killed") ?? false)
   }
 
-  @Test("memory limits of children grow with --memory and with the machine")
+  @Test("memory limits of children grow with --memory and with the machine's memory")
   func limits() {
     func limit(_ budget: Int, _ count: Int, _ machine: Int) -> Int {
       ChildLimits.memory(budget: ByteCount(budget), sharedBy: count, machine: ByteCount(machine)).bytes

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RetrogradeCommand
 
-/// `retrograde run NAME`.
+/// Pipeline files that `retrograde run NAME` finds by name.
 @Suite struct InstalledPipelineTests {
   private let scratch: Scratch
   /// Environment in which the command searches only the test's folders for installed pipeline

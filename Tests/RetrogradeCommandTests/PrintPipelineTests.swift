@@ -73,7 +73,7 @@ import Testing
     Case("reencode", "--reencode"), Case("verify", "--verify", outcome: .refused("--verify")),
     Case("work", "--work", "FOLDER/work", outcome: chunks), Case("jobs", "--jobs", "2", outcome: chunks),
     Case("chunks", "--chunks", "2", outcome: chunks), Case("chunk-length", "--chunk-length", "1", outcome: chunks),
-    // Each container, with all the metadata that it can contain.
+    // The following cases write containers with all the metadata that they can contain.
     Case("print-pipeline", to: "o.mp4"), Case("print-pipeline", to: "o.mov"), Case("print-pipeline", to: "o.mkv"),
     Case("print-pipeline", to: "o.webm"), Case("print-pipeline", to: "o.ts"),
     // In Ogg, several streams of one kind have a random order, so this case has only one audio

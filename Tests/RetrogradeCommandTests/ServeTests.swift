@@ -22,8 +22,8 @@ import Testing
   private func write(rate: Int) throws {
     var media = TestMedia()
     (media.times, media.frameRate) = (TestMedia.regular(frames, rate: rate), "\(rate)/1")
-    // The audio consists of whole AAC packets. The number of samples includes the priming, so the
-    // audio does not outlast the video.
+    // The audio consists of whole AAC packets, 45 per second of video. So it is shorter than the
+    // video, even with the encoder's priming.
     media.sampleCount = frames * 45 * 1024 / rate
     media.audio = "avenc_aac ! aacparse"
     let written = try media.write(to: folder)

@@ -72,7 +72,7 @@ import Testing
     #expect(closedOutput.status == 73 && closedOutput.errors.contains("is closed"), "\(closedOutput.errors)")
   }
 
-  /// The pipe has no reader and is full after 64 KiB.
+  /// Nothing reads from the pipe, which is full after 64 KiB.
   @Test("a signal ends the wait for a reader of the pipe")
   func idleReader() throws {
     let scratch = try Scratch()

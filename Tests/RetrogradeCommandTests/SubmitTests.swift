@@ -108,7 +108,7 @@ import Testing
     #expect(try run("submit-chunks.sh", task: "0") != 0)
   }
 
-  @Test("the plan remains if it cannot be submitted")
+  @Test("the plan remains if its jobs cannot be submitted")
   func failedSubmission() throws {
     let missing = try submit()
     #expect(missing.status == 69)

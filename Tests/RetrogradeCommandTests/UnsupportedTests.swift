@@ -24,14 +24,14 @@ import Testing
     box("ftyp", Array("\(brand)\0\0\0\0mif1".utf8)) + box("meta", [0, 0, 0, 0]) + box("mdat", [1, 2, 3, 4])
   }
 
-  @Test("AVIF and HEIF are unsupported, not reported as truncated", arguments: [("avif", "AVIF"), ("heic", "HEIF")])
+  @Test("AVIF and HEIF are reported as unsupported, not as truncated", arguments: [("avif", "AVIF"), ("heic", "HEIF")])
   func boxedImage(brand: String, name: String) throws {
     let result = try Command.run(["reverse", try write("a.\(brand)", image(brand)), scratch.path("b.mp4")])
     #expect(result.status == 69, "\(result.errors)")
     #expect(result.errors.contains("this image format is not supported (\(name))"), "\(result.errors)")
   }
 
-  @Test("the film of a motion photo is reversed, and its image is reported as left out")
+  @Test("a motion photo's film is reversed, and the photo is reported as left out")
   func motionPhoto() throws {
     try Command.makeClip(scratch.path("film.mp4"), frames: 30)
     let film = try Array(Data(contentsOf: URL(fileURLWithPath: scratch.path("film.mp4"))))
@@ -96,7 +96,7 @@ import Testing
     #expect(result.status == 74 && result.errors.contains("the limit on open files (ulimit -n) is too low: 16"))
   }
 
-  @Test("MPEG-4 ALS is unsupported, not reported as damaged")
+  @Test("MPEG-4 ALS is reported as unsupported, not as damaged")
   func losslessAudio() throws {
     let path = scratch.path("a.m4a")
     _ = try FFmpeg.bytes(["-f", "lavfi", "-i", "sine=duration=1", "-c:a", "aac", "-y", path])

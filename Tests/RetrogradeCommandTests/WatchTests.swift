@@ -18,8 +18,8 @@ import Testing
 
   private var clip: Data { get throws { try Data(contentsOf: scratch.url.appending(path: "made/clip.mp4")) } }
 
-  /// Returns name and result of the next finished file, for example `a.mp4 done`, or of the watched
-  /// folder (`in watching`); nil if the output ends.
+  /// Returns name and stage of the next event, or nil if the output ends. Files give `a.mp4 done`
+  /// or `a.mp4 failed`, and the watched folder gives `in watching`.
   private static func next(_ nextLine: () -> String?) -> String? {
     while let line = nextLine() {
       guard let event = try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any],
@@ -31,7 +31,7 @@ import Testing
     return nil
   }
 
-  /// Watches while `body` runs, then ends with SIGINT, like Ctrl-C.
+  /// Runs `reverse --watch` while `body` runs, and then ends the command with SIGINT, like Ctrl-C.
   private func watch(_ arguments: String..., body: @escaping (() -> String?) throws -> Void) throws -> Command.Result {
     var failure: (any Error)?
     let result = try Command.run(

@@ -99,8 +99,8 @@ import Testing
     #expect(gst_pad_query(feeder.pad, query) != 0)
   }
 
-  /// Rows of 24 bytes, 16 of them pixels. A sink without support for GstVideoMeta cannot read such
-  /// rows.
+  /// The frames have rows of 24 bytes, of which 16 are pixels. A sink without support for
+  /// GstVideoMeta cannot read such rows.
   @Test(
     "a sink without GstVideoMeta gets the default layout", arguments: ["videoreverse", "videoreverse loop=ping-pong"])
   func defaultLayout(element: String) throws {
@@ -211,7 +211,7 @@ import Testing
   }
 
   @Test(
-    "the latency is that of upstream, with no maximum if the filter collects data",
+    "a filter keeps the upstream latency, but has no maximum if it collects data",
     arguments: [("videoreverse", true), ("videoreverse loop=ping-pong", false)])
   func latencyQuery(element: String, isHeld: Bool) throws {
     let pipeline = try pipeline(

@@ -100,7 +100,8 @@ import Testing
     _ = exchange.source.push(try Exchange.frame(1, ms(0), ms(40)))
     exchange.source.endOfStream()
     let isPingPong = element.contains("ping-pong")
-    // A ping-pong lasts twice as long. This duration can't be represented, so it is unknown.
+    // A ping-pong lasts twice as long as its source. This duration can't be represented, so it is
+    // unknown.
     #expect(exchange.pipeline.duration == (isPingPong ? nil : ClockTime(nanoseconds: 6_000_000_000_000_000_000)))
     #expect(try exchange.drain().numbers.isEmpty == false)
   }

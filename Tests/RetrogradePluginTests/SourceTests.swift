@@ -282,7 +282,8 @@ import Testing
     while let sample = try pipeline.pull(audio) {
       parts.append(try sample.buffer.withBytes { Array($0.bindMemory(to: UInt32.self)) })
     }
-    // Buffers come in reverse order; the samples in each buffer are in playback order.
+    // Buffers come in reverse order. The samples in each buffer are in the order of forward
+    // playback, because a sink reverses them at negative rates.
     let samples = media.audioBytes.withUnsafeBytes { Array($0.bindMemory(to: UInt32.self)) }
     let expectedAudio = loop == "reverse" ? Array(samples.suffix(57600).reversed()) : Array(samples.prefix(57600))
     let isExact = Array(parts.reversed().joined()) == expectedAudio
@@ -538,8 +539,8 @@ import Testing
     #expect(pipeline.duration == nil)
   }
 
-  /// The two halves of the source differ in colorimetry. The first half is decoded last, so
-  /// indexing does not notice the difference.
+  /// The two halves of the source differ in colorimetry, which only decoding shows. The first half
+  /// is decoded last, so the warning comes at the end.
   @Test("a problem that is found only by decoding is a warning at the end")
   func lateWarning() throws {
     let folder = try TemporaryFolder()

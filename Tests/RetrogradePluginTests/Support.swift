@@ -8,9 +8,9 @@ import Testing
 
 /// Elements of this project, registered in this process.
 enum Elements {
-  /// True if the elements are registered. The first access registers them, as the player does in
-  /// other tests, because a second plugin with the same elements would take over the factories of
-  /// elements that are in use.
+  /// True if the elements are registered. The first access registers the elements of this process,
+  /// like the player in other tests. A second plugin with the same elements would take over the
+  /// factories of elements that are in use.
   static let areRegistered = (try? RetrogradeElements.register()) != nil
 }
 

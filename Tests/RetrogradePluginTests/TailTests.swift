@@ -126,7 +126,7 @@ import Testing
     var media = media()
     if muxer == "mp4mux" {
       (media.name, media.muxer, media.audio) = ("t.mp4", muxer, "avenc_alac")
-      // The pipeline has no parser, because the duration of the last packet depends on the release
+      // Uses no h264parse: with this parser, the duration of the last packet depends on the release
       // (Quirk.h264parseDurations).
       media.video = media.video?.replacing(" ! h264parse", with: "")
     }

@@ -48,7 +48,7 @@ import Testing
         """)
   }
 
-  @Test("subtitles are one file for the whole stream")
+  @Test("a subtitle playlist lists one file for the whole duration")
   func subtitlePlaylist() {
     #expect(
       Playlist.subtitles(1, of: ClockTime(seconds: 10.25)) == """

@@ -126,7 +126,7 @@ import Testing
     #expect(Guard(token: nil, loopback: nil).check(path, ["host": "films.example"]) == .granted)
   }
 
-  /// Headers as Chromium sends them.
+  /// Fetch metadata headers (`Sec-Fetch-*`) that Chromium sends for requests by other pages.
   private static let foreign: [(site: String, mode: String, destination: String)] = [
     ("cross-site", "navigate", "iframe"), ("cross-site", "navigate", "frame"), ("cross-site", "navigate", "object"),
     ("cross-site", "navigate", "embed"), ("cross-site", "no-cors", "image"), ("cross-site", "no-cors", "video"),
@@ -185,7 +185,7 @@ import Testing
     #expect(other.check(path, proxied) == .granted)
   }
 
-  @Test("a token is accepted in three places and no other")
+  @Test("a token is accepted only in the query, as a bearer token, and in the cookie")
   func token() throws {
     let door = Guard(token: "s3cret/+ü", loopback: nil)
     #expect(

@@ -248,7 +248,7 @@ import Testing
     #expect(waited.value == 2, "work of low urgency is not reported")
   }
 
-  @Test("work of low urgency starts only if no other work runs")
+  @Test("work of low urgency starts only if no more urgent work runs")
   func lowUrgency() async throws {
     let line = WorkLine(slots: 3, longest: 10)
     let (first, second) = (FakeGate(), FakeGate())

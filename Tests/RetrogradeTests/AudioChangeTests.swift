@@ -80,7 +80,7 @@ import Testing
     return folder.path("s.flac")
   }
 
-  @Test("FLAC whose sample rate and channels change is read to its end")
+  @Test("FLAC is read to its end, even if its sample rate and channels change")
   func changedFLAC() async throws {
     let folder = try TemporaryFolder()
     let path = try flac(folder)

@@ -90,7 +90,7 @@ import Testing
     let frames = stride(from: 0, to: own.count, by: count).map { Array(own[$0..<$0 + count]) }
     #expect(mirrored == Array(frames.reversed().joined()))
     #expect(try await Verifier(source, mirror: mirror).verify().isMirror)
-    // The same audio, with a channel mask that moves one channel or the rear pair.
+    // The same audio, with a channel mask that moves one or two channels.
     bytes[40] = ["3.0": 0xB, "2.1": 0x7, "4.0": 0x33, "5.1": 0xCF][layout] ?? 0
     bytes[41] = 0
     try Data(bytes).write(to: URL(fileURLWithPath: mirror))
@@ -137,14 +137,14 @@ import Testing
       ["-f", "lavfi", "-i", "aevalsrc=\(tones):s=48000:d=1:c=6.1(back)", folder.path("s.wav")])
     try await Reverser(folder.path("s.wav")).reverse(to: folder.path("m.flac"))
     #expect(try await Verifier(folder.path("s.wav"), mirror: folder.path("m.flac")).verify().isMirror)
-    // Keeps the source's channel order, so the rear pair takes the rear centre's position.
+    // Keeps the source's channel order, so the rear left channel takes the rear centre's position.
     _ = try FFmpeg.bytes(
       ["-i", folder.path("s.wav"), "-af", "areverse,channelmap=channel_layout=6.1:map=0|1|2|3|4|5|6"]
         + [folder.path("wrong.flac")])
     #expect(try await !Verifier(folder.path("s.wav"), mirror: folder.path("wrong.flac")).verify().isMirror)
   }
 
-  @Test("a PCM channel layout that only WAVE can declare is reported", arguments: ["m.mkv", "m.mov"])
+  @Test("a PCM layout that the muxer can't declare is reported", arguments: ["m.mkv", "m.mov"])
   func undeclaredLayout(_ output: String) async throws {
     let folder = try TemporaryFolder()
     var options = ReverseOptions()

@@ -119,7 +119,7 @@ import Testing
   }
 
   @Test(
-    "audio of Ogg that begins before 0 is trimmed, unless only its end is",
+    "Ogg audio that begins before 0 is trimmed, but an early last timestamp alone trims nothing",
     arguments: [([0, 576, 1100, 2124, 3148], 4172, 500), ([0, 576, 1600, 2624, 3148], 4672, 0)])
   func beforeZero(places: [Int], count: Int, offset: Int) throws {
     let buffers = zip(places, [576, 1024, 1024, 1024, 1024]).map { place, count in

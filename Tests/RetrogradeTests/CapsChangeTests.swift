@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  @Test("MJPEG of two sizes gets the first size, with a warning", arguments: ["mkv", "avi", "mov"])
+  @Test("MJPEG frames get the first size, with a warning", arguments: ["mkv", "avi", "mov"])
   func jpegSizes(container: String) async throws {
     let folder = try TemporaryFolder()
     for size in ["192x108", "128x96"] {
@@ -115,7 +115,7 @@ import Testing
     #expect(warning.message.contains("from bt709 to bt601"))
     let span = try #require(warning.span)
     #expect(abs(span.start.seconds - 0.48) < 0.01 && abs(span.end.seconds - 0.92) < 0.01, "\(span)")
-    // All frames have the same colour, a red.
+    // All frames have the same red, so a missing conversion would change the pixels.
     let frames = try DecodedMedia.buffers(of: "filesrc location=\(folder.path("m.mkv")) ! matroskademux ! avdec_ffv1")
     #expect(frames.count == summary.frames)
     let first = try #require(frames.first)

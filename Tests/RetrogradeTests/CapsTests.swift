@@ -34,7 +34,7 @@ import Testing
     #expect(try #require(Caps(caps)).summary.joined(separator: ", ") == words)
   }
 
-  @Test("a channel mask that was written is read unchanged")
+  @Test("a channel mask survives being written to caps and read again")
   func channelMasks() throws {
     for mask: UInt64 in [0, 3, 0x3F, 0x8000_0000_0000_0001] {
       #expect(try #require(Caps("audio/x-raw,\(Caps.field(channelMask: mask))")).channelMask == mask)

@@ -119,8 +119,8 @@ import Testing
     #expect(error?.code == .usage && error?.message.contains(words) ?? false, "\(error?.message ?? "")")
   }
 
-  /// The caption is drawn after cropping and rotation. It is upright and has the output's size,
-  /// even if the source has an orientation tag.
+  /// The caption is drawn after cropping and rotation. So it is upright, and its layout depends on
+  /// the output's size, even if the source has an orientation tag.
   @Test("a caption is drawn on the cropped and rotated frame", arguments: [nil, "rotate-90"])
   func captionAfterFraming(_ orientation: String?) async throws {
     let folder = try TemporaryFolder()

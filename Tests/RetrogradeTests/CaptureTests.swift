@@ -49,7 +49,7 @@ import RetrogradePlayer
     #expect(summary.captured == 40 && summary.frames == 79 && summary.peakMemory <= 48_000)
   }
 
-  @Test("audio is captured too")
+  @Test("audio is captured with the video")
   func capturedAudio() async throws {
     let folder = try TemporaryFolder()
     let summary = try await capture(frames: nil) { capture in
@@ -59,7 +59,7 @@ import RetrogradePlayer
       capture.options.playback.loop = .reverse
     }.start(to: folder.path("a.mkv")).reversal.summary()
     #expect(summary.captured == 25)
-    // The count is exact to one buffer of the source.
+    // The number of samples is exact to one buffer of 1,024 samples.
     #expect(abs((summary.samples.first ?? 0) - 4000) <= 1024)
   }
 
@@ -118,7 +118,8 @@ import RetrogradePlayer
     #expect(lost([(0, 7), (40, 8), (160, 11), (200, 12), (400, 17)]) == 6)
     #expect(lost([(0, nil), (40, nil), (161, nil), (199, nil), (400, nil)]) == 6)
     #expect(lost([(0, 3), (40, 3), (80, 2), (120, 3)]) == 0, "numbers that do not increase are ignored")
-    // The sum of these impossible numbers would overflow; the timestamps are impossible, too.
+    // The frame numbers of the first list are impossible, and their sum would overflow. In the
+    // second list, the last timestamp is impossible.
     #expect(lost([(0, 0), (40, .max), (80, 0), (120, .max), (160, 0), (200, .max)]) >= 0)
     #expect(lost([(0, nil), (1, nil), (1 << 40, nil)]) == 0)
   }

@@ -73,7 +73,7 @@ import Testing
     #expect(error?.code == .inputOutput && error?.subject == folder.path("2.png"))
   }
 
-  @Test("if an input changed, a failure is reported as this change")
+  @Test("if a run fails and an input has changed, the error names the change")
   func failureByChange() throws {
     try write("first", "a")
     let error = try refusal(of: [folder.path("a")]) {

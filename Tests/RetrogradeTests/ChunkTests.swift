@@ -78,7 +78,8 @@ import Testing
   @Test("the chunks of a run are joined into one mirror", arguments: cases)
   func oneMirror(_ one: Case) async throws {
     var reverser = reverser(one.change)
-    // `verify` checks the output, except AVI and TS, which do not keep everything.
+    // `verify` checks the output, except AVI and TS, which do not keep everything, and except
+    // outputs with the source's times.
     reverser.options.output.isVerified =
       !["avi", "ts"].contains { one.name.hasSuffix($0) } && reverser.options.playback.timing == .mirror
     let first = try await mirror(reverser, one.name)
@@ -91,7 +92,7 @@ import Testing
   }
 
   /// Concurrent chunks already use all cores, so one thread per encoder is enough.
-  @Test("an encoder has one thread", arguments: ["h264", "vp8", "vp9", "av1"])
+  @Test("each chunk's encoder has one thread", arguments: ["h264", "vp8", "vp9", "av1"])
   func encoderThreads(_ codec: String) async throws {
     try await reverser { $0.encoding.videoCodec = codec }.split(to: folder.path("out.mkv"), in: folder.path("work"))
     #expect(try WorkFolder(folder.path("work")).knownPlan().videos.first?.settings["threads"] == "1")

@@ -63,7 +63,7 @@ import Testing
     #expect(codes.contains(isCut ? .truncated : .damaged), "\(codes)")
   }
 
-  @Test("an MP3 without its last byte loses its priming, and the missing audio is reported")
+  @Test("the priming of a truncated MP3 is removed, and the missing audio is reported")
   func cutMP3() async throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.mp3")
@@ -270,8 +270,8 @@ import Testing
     // A graphic control extension with the delay precedes each frame (GIF89a, 23).
     let controls = bytes.indices.dropLast(3).filter { bytes[$0..<$0 + 3].elementsEqual([0x21, 0xF9, 0x04]) }
     #expect(controls.count == 12)
-    // Removes only the trailer, or half of the frame after the last complete one and all bytes that
-    // follow.
+    // Cuts the file 30 bytes after the start of the frame that follows the last complete one, or
+    // removes only the trailer.
     let end = whole < 12 ? controls[whole] + 30 : bytes.count - 1
     try bytes.prefix(end).write(to: URL(fileURLWithPath: folder.path("cut.gif")))
     let reverser = Reverser(folder.path("cut.gif"))
@@ -317,8 +317,8 @@ import Testing
     #expect(report.warnings.contains(warning) && report.streams.first?.count == 5)
   }
 
-  /// Imitates a lost disk sector; the rest of the file is intact. Some demuxers skip the unknown
-  /// bytes, others stop.
+  /// The damaged range imitates a lost disk sector. The rest of the file is intact. Some demuxers
+  /// skip the unknown bytes, others stop.
   @Test(
     "a range of damaged bytes in the middle is reported",
     arguments: [
@@ -350,7 +350,7 @@ import Testing
     #expect(warnings.contains { $0.code == .damaged }, "\(warnings)")
   }
 
-  /// A recorder whose battery is empty leaves such a file.
+  /// A recorder leaves a file without audio if its battery runs out.
   @Test("a WAV file without a complete audio sample is refused", arguments: [40, 44, 45])
   func wavWithoutAudio(_ count: Int) async throws {
     let folder = try TemporaryFolder()

@@ -34,7 +34,7 @@ import Testing
     #expect(other.frames == (loop == .forward ? 60 - lost : 2 * (60 - lost) - 1))
   }
 
-  @Test("audio that a transport stream declares as private data is reported as left out")
+  @Test("audio that a transport stream declares as private data is found, or reported as left out")
   func privateAudio() async throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.m2ts")
@@ -99,7 +99,7 @@ import Testing
   func silentStop() throws {
     let folder = try TemporaryFolder()
     let path = try TestMedia().write(to: folder)
-    // Imitates an error that parsebin drops: the source outputs nothing, not even EOS.
+    // The valve imitates an error that parsebin does not report: no data arrives, not even EOS.
     let error = #expect(throws: RetrogradeError.self) {
       try Topology(
         probing: path, "filesrc name=source location=\(path) ! valve drop=true", ContainerFacts(path), Cancellation())

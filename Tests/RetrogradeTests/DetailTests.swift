@@ -123,7 +123,7 @@ import Testing
     }
   }
 
-  @Test("the loop tags of game music are reversed in FLAC and reported elsewhere")
+  @Test("the loop tags of game music are reversed in FLAC, and reported as lost in WAV")
   func loopComments() async throws {
     let folder = try TemporaryFolder()
     _ = try FFmpeg.bytes([
@@ -251,10 +251,11 @@ import Testing
     #expect(summary.warnings.first?.message.description.contains("HDR10+") == true)
   }
 
-  /// Without a timecode, encoders of MPEG-2 count from zero. GStreamer reads the timecode of MXF
-  /// itself; both together get one warning.
+  /// If no timecode is set, MPEG-2 encoders count from zero, so zero is not reported. The MXF
+  /// container has another timecode, which GStreamer reads. Both timecodes of a file get one
+  /// warning.
   @Test(
-    "the timecode of MPEG-2 is reported unless it is zero",
+    "the timecode of MPEG-2 is reported unless it is zero, and that of MXF always",
     arguments: ["s.mpg", "s.ts", "s.mxf"], ["00:00:00:00", "00:00:01:00", "10:20:30:00"])
   func mpegTimecode(_ name: String, _ timecode: String) async throws {
     let folder = try TemporaryFolder()
@@ -307,7 +308,7 @@ import Testing
     }
   }
 
-  @Test("sample description boxes that no output can store are reported")
+  @Test("sample description boxes that are written to no output are reported")
   func sampleDescriptionBoxes() throws {
     let folder = try TemporaryFolder()
     _ = try FFmpeg.bytes(["-f", "lavfi", "-i", "testsrc=s=64x64:r=30:d=1", folder.path("s.mp4")])
@@ -327,8 +328,8 @@ import Testing
   @Test("an MP4 without sample durations keeps all frames, and an auxiliary movie in it is reported")
   func missingDurations() async throws {
     let folder = try TemporaryFolder()
-    // Each packet contains parameter sets, so the parser flags each one as a header. The packets
-    // must be kept anyway.
+    // Each packet contains parameter sets, so the parser flags every packet as a header. These
+    // packets must still be kept.
     _ = try FFmpeg.bytes([
       "-f", "lavfi", "-i", "testsrc=s=64x64:r=25", "-frames:v", "5", "-c:v", "libx264", "-qp", "0",
       "-x264-params", "keyint=1:repeat-headers=1", folder.path("s.mp4"),

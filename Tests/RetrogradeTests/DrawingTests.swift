@@ -146,7 +146,7 @@ import Testing
   }
 
   @Test(
-    "an upright overlay changes no other part of the frame",
+    "an overlay is upright for any orientation tag, and changes only the drawn pixels",
     arguments: [
       (nil as String?, 0, 0), ("rotate-90", 0, 63), ("rotate-180", 95, 63), ("rotate-270", 95, 0),
       ("flip-rotate-0", 95, 0), ("flip-rotate-90", 95, 63), ("flip-rotate-180", 0, 63), ("flip-rotate-270", 0, 0),

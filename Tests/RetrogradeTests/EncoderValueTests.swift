@@ -5,8 +5,8 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// Values that an encoder does not accept are refused before anything is written. The message gives
-/// the valid values.
+/// Values that an encoder does not accept are refused before anything is written. Most messages
+/// give the valid values.
 @Suite struct EncoderValueTests {
   struct Refusal: Sendable, CustomTestStringConvertible {
     var output: String

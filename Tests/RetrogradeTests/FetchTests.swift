@@ -105,8 +105,8 @@ private final class OwnQueue: TaskExecutor {
     _ = try media(folder)
     let server = try WebServer(folder)
     let reversal = Reverser(server.address("source.mkv", .stalled)).start(to: folder.path("o.mkv"))
-    // Uses its own queue, because on shared threads other tests could delay this loop beyond
-    // souphttpsrc's timeout of 15 s.
+    // The task has its own queue, because on shared threads other tests could delay this loop
+    // beyond souphttpsrc's timeout of 15 s.
     await Task(executorPreference: OwnQueue()) {
       for await progress in reversal.progress where progress.stage == .fetching && progress.done > 0 { break }
       reversal.cancel()
@@ -139,7 +139,7 @@ private final class OwnQueue: TaskExecutor {
     }
   }
 
-  @Test("animations and single frames are fetched too")
+  @Test("animations, and the sources of single frames, are fetched from the web")
   func fetchedImages() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska

@@ -66,7 +66,7 @@ import Testing
     #expect(gaps.allSatisfy { (32...35).contains($0) })
   }
 
-  @Test("the forward part of every round of a loop has all of its frames")
+  @Test("each forward pass of a loop contains all frames")
   func severalRounds() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska
@@ -79,7 +79,7 @@ import Testing
     #expect(try DecodedMedia(folder.path("b.mkv"), like: media).numbers == (1..<20).reversed() + Array(0..<20))
   }
 
-  @Test("VP9 packets are copied, too")
+  @Test("VP9 packets are copied")
   func vp9() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia()

@@ -7,7 +7,8 @@ import Testing
 
 /// Frame times of fragmented MP4 with B-frames.
 @Suite struct FragmentTests {
-  /// Fifty frames at 25 fps. The lowest composition offsets of the fragments differ.
+  /// Writes a fragmented MP4 of fifty frames at 25 fps. The lowest composition offsets of the
+  /// fragments differ.
   private func film(_ folder: TemporaryFolder, _ flags: String) throws -> String {
     let path = folder.path("s.mp4")
     let frames = ["-f", "lavfi", "-i", "testsrc2=s=192x108:r=25:d=2", "-c:v", "libx264", "-g", "12"]
@@ -29,12 +30,13 @@ import Testing
     #expect(times == (0..<50).map { $0 * 40 }, "\(times)")
   }
 
-  @Test("fragmented MP4 is refused if its times are misread and can't be corrected")
+  @Test("fragmented MP4 is refused if qtdemux would misread its times and they can't be corrected")
   func noRoom() async throws {
     let folder = try TemporaryFolder()
     let path = try film(folder, "cmaf+frag_keyframe")
     var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
-    // Without data references, there is no room for an edit list.
+    // The engine overwrites the data references (`dinf`) with an edit list. Without them, there is
+    // no room for the list.
     let name = try #require(bytes.range(of: Data("dinf".utf8)))
     bytes.replaceSubrange(name, with: Data("free".utf8))
     try bytes.write(to: URL(fileURLWithPath: path))

@@ -3,7 +3,7 @@ import Retrograde
 import TestSupport
 import Testing
 
-/// Colours of image formats with their own matrix and range.
+/// Colours in image formats that prescribe a matrix and a range.
 @Suite struct ImageColourTests {
   private let folder: TemporaryFolder
   private let red: [UInt8] = [0xCC, 0x33, 0x22]
@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test(
-    "MJPEG whose width is not a multiple of the block size is the same in each run",
+    "MJPEG output is the same in each run, even if blocks reach beyond the frame",
     arguments: [("yuv422p", "ffv1"), ("yuyv422", "rawvideo"), ("gray", "ffv1")])
   func unfilledBlocks(format: String, codec: String) async throws {
     let source = folder.path("s.mkv")

@@ -127,7 +127,7 @@ import Testing
     #expect(warnings.contains { $0.message.contains("HDR10 metadata (mastering display and light level)") })
   }
 
-  @Test("VP9 declares the matrix of HDR video, and the container all colours")
+  @Test("VP9 declares the matrix of HDR video, and the container declares all colour properties")
   func matrixOfVP9() async throws {
     let folder = try TemporaryFolder()
     _ = try FFmpeg.bytes(
@@ -143,7 +143,7 @@ import Testing
 
   /// The engine reads the language of PCM and the pixel aspect ratio of PNG from the file itself,
   /// not from GStreamer. PCM samples are also read directly from the file.
-  @Test("the PCM languages and pixel aspect ratio of MOV are kept")
+  @Test("the languages of PCM and the pixel aspect ratio of PNG in MOV are kept")
   func movLabels() async throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.mov")
@@ -176,7 +176,8 @@ import Testing
     #expect(Set(first) == [order == "tff" ? "0" : "1"])
   }
 
-  /// Matrix in the track header (ISO/IEC 14496-12, 8.3.2), in 16.16 fixed point.
+  /// The first argument contains four entries of the matrix in the track header (ISO/IEC 14496-12,
+  /// 8.3.2), in 16.16 fixed point.
   @Test(
     "rotation in a display matrix is kept; scale and skew are reported",
     arguments: [
@@ -204,7 +205,7 @@ import Testing
   }
 
   @Test(
-    "a preferred transfer function in SEI is reported, if it differs",
+    "a preferred transfer function in SEI is reported if it differs from the declared one",
     arguments: [("bt2020-10", true), ("arib-std-b67", false)])
   func alternativeTransfer(declared: String, isReported: Bool) async throws {
     let folder = try TemporaryFolder()
@@ -252,7 +253,7 @@ import Testing
   }
 
   /// FLAC stores the language as text (`deu`); other containers store a code of their own.
-  @Test("a language in another code is the same language", arguments: ["b.mka", "b.m4a", "b.ogg"])
+  @Test("verify treats two codes of one language as equal", arguments: ["b.mka", "b.m4a", "b.ogg"])
   func languageCode(output: String) async throws {
     let folder = try TemporaryFolder()
     _ = try FFmpeg.bytes(LabelTests.tone + ["-metadata", "language=deu", folder.path("a.flac")])
@@ -263,7 +264,7 @@ import Testing
     #expect(found.count == 1 && ["ger", "deu", "de"].contains(found[0]), "\(found)")
   }
 
-  @Test("the language of a file may become that of its audio", arguments: ["b.flac", "b.ogg"])
+  @Test("a file's language tag may become its audio's language", arguments: ["b.flac", "b.ogg"])
   func languageOfFile(output: String) async throws {
     let folder = try TemporaryFolder()
     _ = try FFmpeg.bytes(LabelTests.tone + ["-c:a", "flac", "-metadata", "language=eng", folder.path("a.mka")])
@@ -285,8 +286,8 @@ import Testing
     #expect(try probe(folder.path(output), "format_tags=language:stream_tags=language", of: "a") == ["de"])
   }
 
-  /// The priming of AAC makes all streams in Matroska later.
-  @Test("chapters may be as late as the priming of audio without video")
+  /// In Matroska, the priming of AAC delays all streams.
+  @Test("in audio without video, verify accepts chapters that are late by the priming")
   func primedChapters() async throws {
     let folder = try TemporaryFolder()
     let chapters =
@@ -343,7 +344,8 @@ import Testing
     #expect(try probe(folder.path("b.mkv"), "stream_tags=language", of: "a") == ["chi"])
   }
 
-  /// The source has two covers. MP4 and Ogg can contain only one; Matroska gets none.
+  /// The source has two covers. qtmux writes only the first one, Opus in Ogg gets one, and Matroska
+  /// gets none.
   @Test(
     "covers that are not written are reported",
     arguments: [("b.flac", 2), ("b.mp3", 2), ("b.m4a", 1), ("b.opus", 1), ("b.mka", 0)])

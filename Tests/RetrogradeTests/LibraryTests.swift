@@ -135,9 +135,9 @@ import Testing
     }
   }
 
-  /// Returns the directions in the displayed frame of a step to the right and of a step down in the
-  /// stored frame. The frame is first flipped horizontally, then rotated clockwise in quarters
-  /// (GST_TAG_IMAGE_ORIENTATION).
+  /// Returns two steps in the displayed frame, each as x and y: the step that is to the right in
+  /// the stored frame, and the step that is down. The frame is first flipped horizontally, then
+  /// rotated clockwise in quarters (GST_TAG_IMAGE_ORIENTATION).
   private static func displayedSteps(_ orientation: String) -> [Int32] {
     var steps: [(x: Int32, y: Int32)] = [(orientation.hasPrefix("flip") ? -1 : 1, 0), (0, 1)]
     let quarters = (Int(orientation.split(separator: "-").last ?? "") ?? 0) / 90
@@ -157,7 +157,7 @@ import Testing
     }
   }
 
-  /// The result is that of GStreamer's `videoflip video-direction=auto`.
+  /// GStreamer's `videoflip video-direction=auto` gives the same frames.
   @Test(
     "frames are rotated according to their orientation tag",
     arguments: [
@@ -184,7 +184,7 @@ import Testing
     #expect(try numbers("filesrc location=\(folder.path("m.mkv")) ! matroskademux ! avdec_ffv1") == rotated.reversed())
   }
 
-  @Test("frames are rotated if the container has no orientation tag")
+  @Test("frames are rotated if the output gets no orientation tag")
   func rotatedForContainer() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia()
@@ -261,7 +261,7 @@ import Testing
     #expect(mirror.numbers == (0..<media.frameCount).reversed())
   }
 
-  @Test("FLAC of 16 samples is exact, or is refused if flacenc loses a single block")
+  @Test("FLAC of 16 samples is exact, or is refused if flacenc loses audio of a single block")
   func shortFLAC() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia()
@@ -299,7 +299,7 @@ import Testing
 
   /// qtmux writes the numbers in the `dOps` box in little-endian order. They must be corrected to
   /// big-endian, because players skip as many samples as the box declares (pre-skip).
-  @Test("the Opus header in MP4 is correct for players")
+  @Test("the Opus header in MP4 has the byte order that players need")
   func opusInMP4() async throws {
     let folder = try TemporaryFolder()
     try await audio(48_000, folder, "m.mp4", codec: "opus")
@@ -365,7 +365,7 @@ import Testing
     media.times = TestMedia.regular(300, rate: 30)
     let source = try media.write(to: folder)
     let reversal = Reverser(source).start(to: folder.path("m.mp4"))
-    // Cancels at once, or after this many progress reports.
+    // Cancels at once, or after `reports` progress reports.
     if reports > 0 {
       var seen = 0
       for await _ in reversal.progress {

@@ -90,7 +90,7 @@ import Testing
     }
   }
 
-  @Test("placing a span on a backward leg reverses the span")
+  @Test("the time span of a source range is reversed on a backward leg")
   func reversedSpan() {
     let leg = PlaybackLeg(
       direction: .backward, span: TimeSpan(start: ClockTime(nanoseconds: 100), end: ClockTime(nanoseconds: 200)),

@@ -7,7 +7,7 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// Text files that name other files or URLs. GStreamer would open these.
+/// Text files that name other files or URLs, which GStreamer would open.
 @Suite struct MediaOnlyTests {
   enum Kind: String, CaseIterable {
     case editingProject, manifestBehindComment, playlistBehindTag, smoothStreaming
@@ -115,8 +115,7 @@ import Testing
     options.encoding.quality = quality
     options.encoding.keepsAlpha = true
     let kept = try await Reverser(source, options: options).reverse(to: folder.path("m.mkv"))
-    // GStreamer 1.26 loses the last of the four frames, because they have alpha. A warning reports
-    // the loss.
+    // GStreamer 1.26 loses the last of four VP9 frames with alpha. A warning reports the loss.
     #expect(!kept.warnings.contains { $0.description.contains("transparency") })
     #expect(kept.frames >= 3)
     let pipeline = try Pipeline(

@@ -49,7 +49,7 @@ import Testing
     #expect(warnings.contains { $0.code == .damaged || $0.code == .truncated }, "\(warnings)")
   }
 
-  /// qtdemux skips such a fragment without an error.
+  /// qtdemux skips a fragment that declares too many samples, and reports no error.
   @Test("an MP4 fragment that declares more samples than it lists is reported", arguments: [0, 1])
   func overlongFragment(_ number: Int) async throws {
     let folder = try TemporaryFolder()

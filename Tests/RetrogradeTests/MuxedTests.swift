@@ -74,8 +74,8 @@ import Testing
     #expect(summary.warnings.allSatisfy { expected.contains($0.code) }, "\(summary.warnings)")
   }
 
-  /// If libvpx may delay frames, some are lost at the end: vp8enc and vp9enc drain libvpx only
-  /// once, and libvpx stops when half its buffer is full (`Quirk.vp9encLag`).
+  /// With `lag-in-frames`, vp8enc and vp9enc may lose frames at the end. They drain libvpx only
+  /// once, and libvpx then outputs frames only until its buffer is half full (`Quirk.vp9encLag`).
   @Test("no frames are lost at the end of VP8, VP9 and AV1", arguments: ["vp8", "vp9", "av1"])
   func delayedFrames(codec: String) async throws {
     let folder = try TemporaryFolder()
@@ -161,7 +161,7 @@ import Testing
     #expect(abs(Double(summary.samples[0]) / 48_000 - 2) < 0.01)
   }
 
-  @Test("an output to which no frames are written is not created")
+  @Test("an output that gets no frames is not created")
   func emptyOutput() async throws {
     let folder = try TemporaryFolder()
     let (source, _) = try clip(folder)

@@ -78,7 +78,7 @@ import Testing
       "-f", "lavfi", "-i", "testsrc=s=64x48:d=0.4:r=10", "-c:v", "rawvideo", "-pix_fmt", "bgr24",
       folder.path("a.avi"),
     ])
-    // FFmpeg writes a negative height for bgr24, which means top-down.
+    // FFmpeg writes a negative height for bgr24: the rows are stored from top to bottom.
     try await Reverser(folder.path("a.avi")).reverse(to: folder.path("m.mkv"))
     let pipeline = try Pipeline(
       "filesrc location=\(folder.path("m.mkv")) ! matroskademux ! appsink name=out sync=false")
@@ -157,7 +157,7 @@ import Testing
     #expect(containers.isEmpty && reason?.contains(why) == true, "\(reason ?? "")")
   }
 
-  @Test("options that need decoded frames decode the video")
+  @Test("video is decoded, not copied, if an option changes its frames")
   func decodingOptions() async throws {
     let folder = try TemporaryFolder()
     let media = media("video/x-raw,format=I420 ! jpegenc", "qtmux", "s.mov")

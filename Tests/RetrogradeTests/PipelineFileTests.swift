@@ -6,7 +6,7 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// The format described in docs/pipeline-files.md.
+/// Pipeline files, whose format is described in docs/pipeline-files.md.
 @Suite struct PipelineFileTests {
   private let small = """
     # One line of summary.

@@ -245,7 +245,8 @@ import Testing
     #expect(ts.warnings.contains { $0.message.contains("chapters") })
   }
 
-  /// MP4 has one byte for the number of chapters, and one byte for the length of a title.
+  /// The chapter list of MP4 (`chpl`) has one byte for the number of chapters, and one byte for the
+  /// length of a title.
   @Test("chapters that do not fit are reported")
   func tooManyChapters() async throws {
     let folder = try TemporaryFolder()
@@ -357,7 +358,7 @@ import Testing
     let mirror = try index(folder.path(output))
     #expect(mirror.video?.disposition == Disposition())
     #expect(mirror.audio.map(\.disposition) == [Disposition(isDefault: false), Disposition()])
-    // MP4 has no flag for forced subtitles.
+    // qtmux and mp4mux can't mark subtitles as forced.
     #expect(mirror.subtitles.map(\.disposition) == [Disposition(isDefault: false, isForced: output == "a.mkv")])
     #expect(mirror.video?.tags?.string("language-code") != "en")
   }

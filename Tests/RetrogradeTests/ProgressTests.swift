@@ -171,7 +171,7 @@ import Testing
     // The start of a step ends the step before it.
     #expect(tell(scale, .reversing, 0) == 0.25)
     #expect(tell(scale, .indexing, 1) == 0.25, "a finished step moves nothing")
-    // The other steps share the rest of the scale.
+    // The newly expected steps share the rest of the scale.
     scale.expect([ExpectedStep(.reversing, 1), ExpectedStep(.finishing, 2)])
     #expect(tell(scale, .reversing, 1) == 0.5)
     #expect(tell(scale, .joining, 0.9) == 0.5, "the step is not expected")

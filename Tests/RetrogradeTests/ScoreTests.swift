@@ -106,7 +106,7 @@ import Testing
 
   /// In a ramp, the speed changes linearly with time. Position x is then reached at the time
   /// 2x / (first + v): first is the initial speed, and v is the speed at x.
-  @Test("the speed determines how long a frame is shown")
+  @Test("the speed of a range determines how long its frames are shown")
   func frameDurations() async throws {
     let folder = try TemporaryFolder()
     let source = try Self.media.write(to: folder)

@@ -15,7 +15,7 @@ import Testing
 
   init() throws { folder = try TemporaryFolder() }
 
-  /// Four seconds, in GOPs of 20 frames.
+  /// Media of four seconds, in GOPs of 20 frames.
   private var media: TestMedia {
     var media = TestMedia.matroska
     media.times = TestMedia.regular(120, rate: 30)
@@ -171,7 +171,7 @@ import Testing
     var wave: String
   }
 
-  /// AAC must lose no more at segment boundaries than elsewhere. Tested for a tone, noise and
+  /// AAC must lose no more at segment boundaries than elsewhere. The cases are tones, noise and
   /// ticks.
   @Test(
     "AAC has no audible joints between segments",
@@ -429,7 +429,7 @@ import Testing
     }
   }
 
-  @Test("too many rounds are refused")
+  @Test("a loop with too many rounds is refused")
   func tooManyRounds() throws {
     let path = try media.write(to: folder)
     var settings = settings()

@@ -62,7 +62,7 @@ import Testing
     #expect(found.cues == ["1001-2002 first line", "3003-4004 last line"])
   }
 
-  @Test("no text of a SubRip file is lost")
+  @Test("all text of SubRip subtitles is kept, and lines outside them are reported")
   func subRip() throws {
     let found = try read(
       """
@@ -141,7 +141,7 @@ import Testing
     #expect(try read("999999:999999:999999 --> 999999:999999:999999,9\na").cues.count == 1)
   }
 
-  @Test("subtitles without a duration are named")
+  @Test("subtitles without a duration are reported")
   func noDuration() async throws {
     let folder = try TemporaryFolder()
     let text = "1\n00:00:00,100 --> 00:00:00,400\nHello\n\n2\n00:00:00,600 --> 00:00:00,600\nZero\n"
@@ -157,7 +157,7 @@ import Testing
         == ["left out: 1 subtitle without a duration"])
   }
 
-  @Test("lost styles of MP4 subtitles are named", arguments: [("<i>Hello</i>", 1), ("Hello", 0)])
+  @Test("lost styles of MP4 subtitles are reported", arguments: [("<i>Hello</i>", 1), ("Hello", 0)])
   func timedTextStyles(text: String, count: Int) async throws {
     let folder = try TemporaryFolder()
     try Data("1\n00:00:00,100 --> 00:00:00,400\n\(text)\n".utf8).write(to: URL(filePath: folder.path("a.srt")))
@@ -194,7 +194,7 @@ import Testing
     #expect(String(decoding: effects.reversedLine, as: UTF8.self) == fields + reversed)
   }
 
-  @Test("effects of ASS that run forwards are named")
+  @Test("ASS effects that are not reversed are reported")
   func scriptEffects() async throws {
     let folder = try TemporaryFolder()
     let script = """

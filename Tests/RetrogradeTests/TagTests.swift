@@ -179,7 +179,7 @@ import Testing
       let (tags, named) = try await Self.mirror(folder.path(name), folder.path(output))
       // qtmux writes no leading zeros (`2020-5-6`).
       let dates = tags.filter { $0.0.lowercased() == "date" }.map { $0.1.replacing("-5-6", with: "-05-06") }
-      // FFmpeg 8 does not read the ID3 comment that contains the day.
+      // FFmpeg 8 does not read the ID3 comment that contains the rest of the date.
       let isInComment = output == "m.mp3" && dates == ["2020"] && date.hasPrefix("2020-")
       #expect(isInComment || Set(dates) == [date], "\(output): \(dates)")
       #expect(!named.contains("date"))
@@ -224,7 +224,7 @@ import Testing
   }
 
   @Test(
-    "a date is kept alone beside a recording time",
+    "a recording time neither changes nor repeats the date tag",
     arguments: [("s.mka", "2020"), ("s.m4a", "2020"), ("s.mka", "2020-05-06"), ("s.m4a", "2020-05-06")])
   func dateBesideTime(_ name: String, _ date: String) async throws {
     let folder = try TemporaryFolder()
@@ -234,7 +234,7 @@ import Testing
       let (tags, _) = try await Self.mirror(folder.path(name), folder.path(output))
       // qtmux writes no leading zeros (`2020-5-6`).
       let dates = tags.filter { $0.0.lowercased() == "date" }.map { $0.1.replacing("-5-6", with: "-05-06") }
-      // FFmpeg 8 does not read the ID3 comment that contains the day.
+      // FFmpeg 8 does not read the ID3 comment that contains the rest of the date.
       let isYear = output == "m.mp3" && dates == ["2020"]
       #expect(isYear || dates == [date], "\(output): \(dates)")
     }
@@ -273,7 +273,7 @@ import Testing
     #expect(lost.contains("MOOD of a chapter") && lost.uppercased().contains("MICROPHONE"))
   }
 
-  @Test("text in ID3 frames that GStreamer does not read is kept, and other such frames are reported")
+  @Test("text in ID3 frames that GStreamer skips is kept, and other skipped frames are reported")
   func id3Frames() async throws {
     let folder = try TemporaryFolder()
     _ = try FFmpeg.bytes(["-f", "lavfi", "-i", "sine=d=0.5", "-write_id3v2", "0", folder.path("a.mp3")])

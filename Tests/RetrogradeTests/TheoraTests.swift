@@ -5,7 +5,8 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// Theora in Ogg counts frames. In Matroska, each frame has a timestamp.
+/// In Ogg, Theora stores frame numbers instead of timestamps. In Matroska, each frame has a
+/// timestamp.
 @Suite struct TheoraTests {
   @Test("only Ogg gives all frames the same duration", arguments: [("m.ogv", ["converted"]), ("m.mkv", [])])
   func frameLengths(_ name: String, _ codes: [String]) async throws {

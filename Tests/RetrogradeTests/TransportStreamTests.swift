@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  /// Returns media of audio, and of H.264 that has parameter sets only at its start.
+  /// Returns media with audio and H.264 video. Only the start of the video has parameter sets.
   private func media() -> TestMedia {
     var media = TestMedia()
     media.video = "x264enc key-int-max=100 bframes=0 pass=qual quantizer=1 option-string=scenecut=0 ! h264parse"
@@ -130,7 +130,7 @@ import Testing
     #expect(warnings.map(\.code) == [.streamLeftOut])
   }
 
-  /// Releases of tsdemux differ in the streams that they output. Those streams get another warning.
+  /// Some releases of tsdemux output a stream of metadata, and others skip it. The warnings differ.
   @Test(
     "timed metadata is reported once",
     arguments: [

@@ -72,8 +72,8 @@ import Testing
     #expect(try Set(probe(folder.path("b.mov"), "frame=top_field_first")) == [mirrored])
   }
 
-  /// If an encoder can't store the bit depth or the chroma, the loss is reported. No more than
-  /// necessary is lost.
+  /// If an encoder can't store the bit depth or the chroma, the loss is reported. No other property
+  /// is reduced.
   @Test(
     "a lower bit depth is reported",
     arguments: [
@@ -85,7 +85,7 @@ import Testing
     _ = try FFmpeg.bytes(Self.clip + ["-pix_fmt", format, "-c:v", "ffv1", "-level", "3", folder.path("a.mkv")])
     let found = try await warnings(folder.path("a.mkv"), folder.path("b.\(output)"))
     let written = try probe(folder.path("b.\(output)"), "stream=pix_fmt")
-    // Y4M can store these formats since 1.28.
+    // y4menc accepts these formats since 1.28.
     if written == [format] { return #expect(found.isEmpty) }
     #expect(written == [expected])
     #expect(found == ["changed: the video's 10 bits a sample become 8"])
@@ -116,7 +116,7 @@ import Testing
     }
   }
 
-  @Test("the structure of an MXF file is no tag of the output", arguments: ["mkv", "mov"])
+  @Test("the structure of an MXF file does not become a tag", arguments: ["mkv", "mov"])
   func mxfStructure(output: String) async throws {
     let folder = try TemporaryFolder()
     let (path, mirror) = (folder.path("a.mxf"), folder.path("b.\(output)"))
@@ -166,7 +166,7 @@ import Testing
     #expect(try await warnings(folder.path("d.mka"), folder.path("c.mka")).contains { $0.contains("of a stream") })
   }
 
-  /// Encoder options, and true if GStreamer has no name for the colours in these options.
+  /// Encoder, its options, and true if GStreamer has no name for the colours in the options.
   private static let labels = [
     ("x264", "transfer=iec61966-2-4:colorprim=bt709:colormatrix=bt709", true),
     ("x264", "colormatrix=ycgco:transfer=bt709:colorprim=bt709", true),
@@ -481,7 +481,7 @@ import Testing
   }
 
   /// Chapters in FLAC are a cue sheet, which has no titles.
-  @Test("FLAC keeps the times of chapters, and reports their titles", arguments: ["b.flac", "b.ogg", "b.oga"])
+  @Test("FLAC keeps chapter times; lost titles are named", arguments: ["b.flac", "b.ogg", "b.oga"])
   func chapterTitles(output: String) async throws {
     let folder = try TemporaryFolder()
     let path = try chapters(2, in: folder)
@@ -493,7 +493,7 @@ import Testing
   }
 
   /// flacenc 1.22 crashes if there are more than 127 chapters.
-  @Test("more chapters than FLAC can hold are reported")
+  @Test("chapters beyond the 127 that flacenc can write are reported")
   func manyChapters() async throws {
     let folder = try TemporaryFolder()
     let found = try await warnings(try chapters(130, in: folder), folder.path("b.flac"))
@@ -520,7 +520,7 @@ import Testing
     for value in ["Comp", "Own", "3", "9", "1", "2"] { #expect(read.contains(value), "\(value)") }
   }
 
-  @Test("tags of Ogg with video are kept in its audio stream, or reported")
+  @Test("tags of an Ogg video are kept in the audio stream, or reported if there is none")
   func oggVideoTags() async throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.ogv")

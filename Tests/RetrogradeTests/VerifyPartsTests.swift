@@ -30,7 +30,7 @@ import Testing
     #expect(check.check("").figures["differing"] == 2)
   }
 
-  @Test("a differing source frame counts as damaged if a second decode without seeks outputs it, too")
+  @Test("a differing frame counts as damaged if a second decode without seeks repeats its pixels")
   func concealedSourceFrame() {
     var check = SourceFrameCheck(VerifyPartsTests.plain([1, 2, 3, 4]))
     for (number, hash) in [1, 9, 8, 4].enumerated() { check.add(UInt64(hash), number: number) }

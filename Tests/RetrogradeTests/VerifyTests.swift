@@ -57,7 +57,7 @@ import Testing
     #expect(try await VerifyTests.differences(source, mirror) == [])
   }
 
-  /// Five frames start in each millisecond, to which Matroska rounds their times.
+  /// Matroska rounds times to milliseconds, so five frames get the same time.
   @Test("a mirror of 5,000 frames per second in Matroska is verified")
   func manyFramesPerMillisecond() async throws {
     let folder = try TemporaryFolder()
@@ -189,7 +189,7 @@ import Testing
     #expect(try await VerifyTests.differences(folder.path(source), mirror, isLossless: output == "m.mkv") == [])
   }
 
-  @Test("verify accepts H.264 in a transport stream that starts more than a second after its clock reference")
+  @Test("verify accepts H.264 that starts over a second after a transport stream's clock reference")
   func earlyClock() async throws {
     let folder = try TemporaryFolder()
     _ = try FFmpeg.bytes(
@@ -201,7 +201,7 @@ import Testing
     #expect(try await VerifyTests.differences(folder.path("s.mp4"), mirror, isLossless: false) == [])
   }
 
-  @Test("MP3 resampled to a supported rate starts with the first sample", arguments: [96_000, 88_200, 192_000])
+  @Test("audio resampled for MP3 keeps its first sample", arguments: [96_000, 88_200, 192_000])
   func resampledMP3(_ rate: Int) async throws {
     let folder = try TemporaryFolder()
     _ = try FFmpeg.bytes(
@@ -249,7 +249,7 @@ import Testing
     #expect(!order.finding.contains("every pixel is the same"))
   }
 
-  @Test("4:4:4 in Y4M has identical pixels")
+  @Test("a Y4M mirror of 4:4:4 video has the same pixels")
   func paddedFrames() async throws {
     let folder = try TemporaryFolder()
     let (source, mirror) = (folder.path("s.mkv"), folder.path("m.y4m"))
@@ -293,7 +293,7 @@ import Testing
     #expect(try await VerifyTests.differences(wanted, mirror, isLossless: false) == [])
   }
 
-  @Test("True Audio is not written to Matroska, because GStreamer can't decode it there")
+  @Test("True Audio is not written to Matroska, where GStreamer can't decode it")
   func trueAudio() async throws {
     let folder = try TemporaryFolder()
     _ = try FFmpeg.bytes(["-f", "lavfi", "-i", "sine=d=1:r=22050", folder.path("a.tta")])
@@ -302,7 +302,7 @@ import Testing
   }
 
   /// The levels are -80 dB, and -140 dB in 32-bit samples.
-  @Test("very quiet audio is compared, too", arguments: ["pcm_s16le,0.0001", "pcm_f32le,0.0000001"])
+  @Test("very quiet audio is also compared", arguments: ["pcm_s16le,0.0001", "pcm_f32le,0.0000001"])
   func quietAudio(_ form: String) async throws {
     let folder = try TemporaryFolder()
     let parts = form.split(separator: ",")
@@ -340,7 +340,7 @@ import Testing
   }
 
   @Test(
-    "a mirror is accepted in formats that are not written, and under any name",
+    "verify accepts mirrors in formats that Retrograde does not write, and under any name",
     arguments: ["m.aiff", "m.au", "m.wv", "m.tta", "m.aac", "m.ac3", "m.mp2", "m.flv", "mp4.other", "matroska"])
   func otherNames(_ name: String) async throws {
     let folder = try TemporaryFolder()
@@ -358,7 +358,8 @@ import Testing
     #expect(try await VerifyTests.differences(source, mirror, isLossless: false).contains("audio 0 samples"))
   }
 
-  /// The decoder of VP8 and VP9 decodes transparency only if asked to.
+  /// The engine reads the transparency of VP8 and VP9 only if the options or, as here, the mirror
+  /// need it.
   @Test("a transparent WebM and its transparent mirror match", arguments: [true, false])
   func transparentWebM(_ isLossless: Bool) async throws {
     let folder = try TemporaryFolder()
@@ -525,7 +526,7 @@ import Testing
     let turned = try clip("turned.mp4", "rotate-90")
     let flat = try await VerifyTests.mirror(try clip("flat.mp4", nil), to: folder.path("flat.mov"))
     #expect(Set(try await VerifyTests.differences(turned, flat)).isSuperset(of: ["size", "orientation"]))
-    // Matroska can't store an orientation, so the pixels are rotated.
+    // The Matroska output has no orientation tag, so the pixels are rotated.
     let baked = try await VerifyTests.mirror(turned, to: folder.path("baked.mkv"))
     let found = try await VerifyTests.differences(turned, baked)
     #expect(found == [])

@@ -208,7 +208,7 @@ import Testing
     #expect(!exists(work))
   }
 
-  /// Changes the plan in its file.
+  /// Changes the plan, and writes it back to `plan.json`.
   private func change(_ body: (inout ChunkPlan) -> Void) throws {
     var (_, plan) = try opened()
     body(&plan)
@@ -247,7 +247,7 @@ import Testing
   }
 
   /// The size is an estimate, because an encoder reaches a bit rate only approximately.
-  @Test("the space for a chunk is computed from its bit rate")
+  @Test("the disk space for a chunk is computed from the chunk's bit rate")
   func chunkSpace() async throws {
     var reverser = reverser()
     (reverser.options.encoding.constantRateFactor, reverser.options.encoding.bitrate) = (nil, 80_000)

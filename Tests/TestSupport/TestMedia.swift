@@ -35,7 +35,7 @@ package struct TestMedia: Sendable {
   /// Title tag of the whole file.
   package var title: String?
 
-  /// Uses Matroska, because in some short files with B-frames, mp4mux 1.22 writes an edit list that
+  /// Media in Matroska. In some short files with B-frames, mp4mux 1.22 writes an edit list that
   /// hides the last frame.
   package static var matroska: TestMedia {
     var media = TestMedia()
@@ -44,7 +44,7 @@ package struct TestMedia: Sendable {
     return media
   }
 
-  /// Returns Matroska with this many frames at 25 fps, which is also the rate in the caps.
+  /// Returns media in Matroska with `frames` frames at 25 fps, which is also the rate in the caps.
   package static func matroska(frames: Int) -> TestMedia {
     var media = matroska
     media.times = regular(frames, rate: 25)

@@ -2,8 +2,8 @@ extension ContainerReport {
   /// Creates the report of an AC-3 or E-AC-3 file (ETSI TS 102 366, 4.3 and E.1.3).
   static func ac3(_ file: RandomAccessFile, _ start: Int) -> ContainerReport? {
     func size(at place: Int) -> Int? { file.read(place..<place + 6).flatMap(ac3FrameSize) }
-    // The sync word has only 16 bits, so require a second frame after the first, unless the file
-    // ends there.
+    // The sync word has only 16 bits, so require a second frame. Exception: the file ends with, or
+    // within, the first frame.
     guard let first = size(at: start), start + first >= file.size || size(at: start + first) != nil else { return nil }
     return audio(end: nil, walk(file, from: start, size))
   }

@@ -40,7 +40,7 @@ extension ContainerReport {
     var texts: [NamedTag] = []
     /// Reason to refuse the file, as in ``ContainerFacts/fault``; nil if there is none.
     var fault: String?
-    /// Audio format for ``ContainerFacts/uncommonAudio``.
+    /// Displayed name of a compression that aiffparse does not know; nil for other files.
     var uncommonFormat: String?
     /// AIFF chunks to report to the user, because no output can store their contents.
     var details: [ContainerDetail] = []
@@ -112,7 +112,7 @@ extension ContainerReport {
 
 extension RandomAccessFile {
   /// Reads the 80-bit floating point number at `place` (IEEE 754); nil if the number is negative or
-  /// not finite.
+  /// not finite, or extends beyond the file.
   fileprivate func extended(at place: Int) -> Double? {
     guard let exponent = number(at: place, 2), exponent < 0x7FFF,
       let bytes = read(place + 2..<place + 10)

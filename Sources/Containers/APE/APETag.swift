@@ -1,8 +1,8 @@
 /// APEv2 tag after the last packet of a WavPack, True Audio or MP3 file ("APEv2 specification",
 /// Hydrogenaudio).
 enum APETag {
-  /// Text items as tags, named like the corresponding Vorbis comment if there is one; other items
-  /// as details.
+  /// Items of an APE tag. Text items become tags, named like the corresponding Vorbis comment if
+  /// there is one. Other items become details.
   struct Items {
     /// Tags that apedemux ignores.
     var unread: [NamedTag] = []

@@ -50,8 +50,8 @@ extension ContainerReport {
   /// Finds the first damaged packet: its error correction flags differ from those of the first
   /// packet (5.2.1), or the headers of its payloads are not valid.
   /// - Parameter data: range of the data object.
-  /// - Returns: offset of the first damaged packet; nil if there is none, or if the first packet has
-  ///   no error correction data.
+  /// - Returns: offset of the first damaged packet; nil if there is none, if the packets have no
+  ///   fixed size, or if the first packet has no error correction data.
   private static func brokenPacket(in file: RandomAccessFile, _ data: Range<Int>, _ packetSize: Int) -> Int? {
     let first = data.lowerBound + 50
     guard (16...1 << 24).contains(packetSize), let flags = file.number(at: first, 1), flags & 0x80 != 0
@@ -94,7 +94,8 @@ private struct ASFPacket {
   ///
   /// Padding is not considered, because muxers count it in different ways.
   var isValid: Bool {
-    // The size of other kinds of error correction data is unknown.
+    // These bits mark opaque data or a reserved length type. The size of such error correction data
+    // is unknown.
     if bytes[0] & 0x70 != 0 { return true }
     var packet = self
     return packet.readPayloads()
@@ -122,14 +123,14 @@ private struct ASFPacket {
   /// Reads a number whose size is coded in the two lowest bits of `type`: 0, 1, 2 or 4 bytes.
   private mutating func field(_ type: Int) -> Int? { number([0, 1, 2, 4][type & 3]) }
 
-  /// - Returns: nil at the end of the packet.
+  /// Reads a little-endian number of `size` bytes; nil at the end of the packet.
   private mutating func number(_ size: Int) -> Int? {
     guard size <= bytes.count - place else { return nil }
     defer { place += size }
     return bytes[place..<place + size].littleEndian
   }
 
-  /// Skips `size` bytes; false if the packet has fewer.
+  /// Skips `size` bytes; returns false if fewer remain in the packet.
   private mutating func skip(_ size: Int) -> Bool {
     guard size <= bytes.count - place else { return false }
     place += size

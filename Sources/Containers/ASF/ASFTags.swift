@@ -30,8 +30,8 @@ enum ASFTags {
     if found.tags.contains(where: { $0.name == albumArtist }), texts.count > 1, !texts[1].isEmpty {
       found.tags.append(NamedTag(name: "ARTIST", text: texts[1]))
     }
-    // asfdemux mistakes the rating for a comment (`gst_asf_demux_process_comment`). FFmpeg writes
-    // the rating a second time.
+    // asfdemux mistakes the rating for a comment (`gst_asf_demux_process_comment`). FFmpeg also
+    // writes the rating to the extended description, so `found` may already have it.
     if texts.count > 4, !texts[4].isEmpty, !found.tags.contains(where: { $0.name.uppercased() == rating }) {
       found.tags.append(NamedTag(name: rating, text: texts[4]))
     }

@@ -11,7 +11,7 @@ extension StoredAudio {
       let pcm = PCMFormat(file, at: (form.body.lowerBound, form.body.count)), pcm.name != nil
     else { return nil }
     func field(_ offset: Int) -> Int? { file.number(at: header.body.lowerBound + offset, 4, isLittleEndian: true) }
-    // Requires a stream that starts at 0, has no initial frames, and is counted in sample frames.
+    // The stream must start at 0, have no initial frames, and be counted in sample frames.
     guard let scale = field(20), let rate = field(24), field(16) == 0, field(28) == 0, field(44) == pcm.frameBytes,
       scale > 0, rate.isMultiple(of: scale), rate / scale == pcm.rate
     else { return nil }
@@ -34,7 +34,7 @@ extension StoredAudio {
       case "00wb":
         append(body)
         return body.count.isMultiple(of: frameBytes)
-      // Index of a stream, or padding.
+      // `ix00` is an index of the stream, and `JUNK` is padding.
       case "ix00", "JUNK": return true
       case "LIST":
         return !isNested && file.text(at: body.lowerBound) == "rec "

@@ -56,7 +56,7 @@ extension MP4Index {
 }
 
 extension RandomAccessFile {
-  /// Maximum size of the chapters in bytes; a larger value is treated as damage.
+  /// Size limit in bytes. Larger chapters are not checked, because only damaged files have them.
   private static let largestChapters = 1 << 26
 
   /// True if the chapters of a Matroska file are nested too deeply. Only chapters are checked,

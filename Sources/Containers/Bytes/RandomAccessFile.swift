@@ -34,8 +34,8 @@ package final class RandomAccessFile {
   deinit { close(descriptor) }
 
   /// Reads the bytes in `range`.
-  /// - Returns: nil if `range` exceeds the file, if it cannot be read (see ``readingFailure``), or
-  ///   if reading was cancelled.
+  /// - Returns: nil if `range` exceeds the file, if the bytes cannot be read (see
+  ///   ``readingFailure``), or if reading was cancelled.
   package func read(_ range: Range<Int>) -> [UInt8]? {
     guard range.lowerBound >= 0, range.upperBound <= size else { return nil }
     let sizes = RandomAccessFile.blockSizes

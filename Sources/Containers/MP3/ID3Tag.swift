@@ -23,7 +23,7 @@ enum ID3Tag {
     var tags: [NamedTag] = []
     /// Three-letter language (ISO 639-2) of the audio.
     var language: String?
-    /// ID3 frames that are not text.
+    /// ID3 frames that are not text, or whose text cannot be decoded.
     var details: [ContainerDetail] = []
   }
 
@@ -100,7 +100,7 @@ extension ID3Tag.Unread {
       tags.append(NamedTag(name: "LYRICS", text: fields[1]))
     case _ where name.hasPrefix("T"):
       guard let fields = body.flatMap({ ID3Tag.Unread.fields($0, from: 1) }) else { return addUnread(name) }
-      // The language XXX is unknown (ID3v2.4, 4.10).
+      // The code XXX means that the language is unknown (ID3v2.4, 4.10).
       if name == "TLAN", let only = fields.first?.lowercased(), fields.count == 1, only.utf8.count == 3, only != "xxx" {
         return language = only
       }

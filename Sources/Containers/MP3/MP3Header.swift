@@ -19,7 +19,7 @@ package struct MP3Header {
   /// - Throws: ``FileError``.
   package func apply(to path: String) throws {
     guard let file = RandomAccessFile(path, forWriting: true) else { throw FileError.last }
-    // Requires an info frame with the number of frames, the number of bytes, and a seek table.
+    // The info frame must have the number of frames, the number of bytes, and a seek table.
     guard let frame = InfoFrame(file), frame.bytes[frame.info + 7] & 7 == 7 else { return }
     let frames = frame.count(in: file)
     let delay = priming - InfoFrame.decoderDelay

@@ -24,7 +24,7 @@ struct FragmentChain {
   private var tracks: [Int: Track] = [:]
   /// Sequence number of the previous fragment.
   private var number: Int?
-  /// Gaps between fragments; nil if no fragment is missing.
+  /// Gaps due to missing or unreadable fragments; nil if there are none.
   private(set) var gaps: ContainerReport.Gaps?
 
   /// End of the last MP4 sample of all tracks, in decoding time.

@@ -5,8 +5,8 @@ import MediaTime
 ///
 /// qtdemux shifts the presentation of a track by the lowest composition offset of the run that it
 /// read last (1.22 to 1.28), so the times of fragments with different lowest offsets do not fit
-/// together. The changes make all offsets of such a track at least 0: all samples are presented
-/// later by the same time, and so is the start of the media in the edit list.
+/// together. The changes make all offsets of such a track at least 0: they delay the presentation
+/// of all samples by the same time, and move the start in the edit list later by that time.
 struct FragmentCorrections {
   private struct Track {
     /// Body of the `trak` box in the index.
@@ -18,7 +18,7 @@ struct FragmentCorrections {
     var clock = 0
     /// Latest presentation end of an MP4 sample in a fragment.
     var end = 0
-    /// Lowest and highest of the shifts of qtdemux, as negative numbers; nil without MP4 samples.
+    /// Lowest and highest shift that qtdemux uses, at most 0; nil without MP4 samples.
     var shifts: ClosedRange<Int>?
 
     /// Delay that makes all composition offsets at least 0.
@@ -197,7 +197,7 @@ struct FragmentCorrections {
 }
 
 extension [UInt8] {
-  /// True if the header of the box of this type, which ends where `body` begins, has eight bytes.
+  /// True if the eight bytes before `body` are the complete header of a box of this type.
   fileprivate func hasShortHeader(_ body: Range<Int>, _ type: String) -> Bool {
     body.lowerBound >= 8 && text(body.lowerBound - 4) == type
   }

@@ -112,7 +112,7 @@ struct MP4Corrections: FileCorrection {
         bytes: Array([UInt8].big(UInt64(value)).suffix(field.count))))
   }
 
-  /// Patches of fragments that are whole in `range`.
+  /// Returns the patches of fragments that lie completely within `range`.
   private func fragmentPatches(in range: Range<Int>) -> ArraySlice<MP4Patch> {
     let first = fragments.endOfPrefix { $0.place.lowerBound < range.lowerBound }
     let end = fragments.endOfPrefix { $0.place.upperBound <= range.upperBound }
@@ -245,7 +245,7 @@ extension MP4Corrections {
     }
 
     /// Duration that the media must declare so that its last MP4 sample is output; nil if the
-    /// declared duration suffices.
+    /// declared duration suffices or is unknown, or if the track has edits.
     var longerMedia: (field: Range<Int>, value: Int)? {
       guard [.audio, .video].contains(kind), edits.isEmpty, duration > 0, duration < unknownDuration, lastStart > 0,
         lastEnd > lastStart, duration <= lastStart || kind == .video && duration < shownEnd

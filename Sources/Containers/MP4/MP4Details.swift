@@ -1,6 +1,8 @@
-/// Details of MP4 and MOV files: contents other than video, audio and subtitles.
+/// Details of MP4 and MOV files that no output can keep: tracks other than video, audio and
+/// subtitles, and properties of tracks or of the file.
 ///
-/// All boxes of a sample description are reported, except those in ``technical``.
+/// All boxes of a sample description are reported, except those in ``technical``, and `uuid` boxes
+/// of unknown content.
 enum MP4Details {
   static func all(in index: MP4Index) -> [ContainerDetail] {
     let bytes = index.bytes
@@ -238,7 +240,7 @@ enum MP4Details {
       ? ["the speed in the edit list (elst): the output plays at the recorded speed"] : []
   }
 
-  /// Returns details for top-level boxes with other data than media. XMP is not reported, because
+  /// Returns details for top-level boxes with data other than media. XMP is not reported, because
   /// GStreamer reads it.
   static func nonMediaBoxes(_ file: RandomAccessFile) -> [ContainerDetail] {
     file.boxes.flatMap { box -> [ContainerDetail] in

@@ -2,11 +2,12 @@
 struct MP4Edit {
   /// Range of the entry's duration field in the index.
   let field: Range<Int>
-  /// Range of the entry's field for the start in the index.
+  /// Range of the entry's start field in the index.
   let startField: Range<Int>
   /// Duration of the edit, in the movie's timescale.
   let duration: Int
-  /// Start in the media, in the media's timescale; nil for an empty edit, which plays nothing.
+  /// Start in the media, in the media's timescale. Nil for an empty edit, which plays nothing, and
+  /// for a start of 2^31 or more.
   let start: Int?
   /// True if the edit plays the media at normal speed.
   let isAtOwnSpeed: Bool

@@ -8,8 +8,8 @@ struct MP4Gapless: Sendable {
   /// Offset, in the index, of the text by which qtdemux recognises the tag or the encoder.
   let mark: Int
 
-  /// - Returns: nil if the file has edit lists, more than one track, no audio, or implausible
-  ///   values.
+  /// - Returns: nil if the file is fragmented, or has an edit list, more than one track, no audio,
+  ///   or no plausible values.
   init?(_ index: MP4Index) {
     let header = index.bytes
     guard !index.isFragmented, index.tracks.count == 1, let track = index.tracks.first,

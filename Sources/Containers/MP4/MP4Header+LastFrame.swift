@@ -37,8 +37,8 @@ extension MP4Header {
   ) -> (track: [UInt8], duration: Int)? {
     guard let media = track.box("mdia", "mdhd", in: 0..<track.count), let scale = track.timescale(media),
       let header = track.box("tkhd", in: 0..<track.count),
-      // Requires version 0 of the boxes. qtmux writes version 1, with wider fields, for media of
-      // more than 2^32 units.
+      // The boxes must have version 0. qtmux writes version 1, with wider fields, for media of more
+      // than 2^32 units.
       track[media.lowerBound] == 0, header.count >= 24, track[header.lowerBound] == 0
     else { return nil }
     let (mediaDuration, trackDuration) = (media.lowerBound + 16, header.lowerBound + 20)

@@ -28,7 +28,8 @@ struct MP4Matrix {
     guard values[0] * values[3] != values[1] * values[2] else { return nil }
   }
 
-  /// Orientation, regardless of scale; nil if the matrix skews the frame.
+  /// Orientation, regardless of scale; nil if the matrix skews the frame, or rotates it by an angle
+  /// that is not a multiple of 90°.
   var orientation: String? {
     let largest = values.map(abs).max() ?? 0
     // The factor is the sine of one degree: players such as ffmpeg ignore smaller rotations.

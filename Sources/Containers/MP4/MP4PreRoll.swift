@@ -1,7 +1,7 @@
 import MediaTime
 
-/// Changed edit of an Opus track that begins within its audio. The edit begins earlier, so that the
-/// decoder also gets the packets before the audible ones.
+/// Changed edit of an Opus track, for an edit that starts after the first packet. The changed edit
+/// begins earlier, so that the decoder also gets packets before the audible ones.
 ///
 /// Opus predicts from frame to frame. qtdemux outputs packets from the edit's start on (1.22 to
 /// 1.28), so the first samples would be wrong: RFC 7845, 4.6, asks for 80 ms of earlier packets.

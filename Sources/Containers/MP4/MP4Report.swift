@@ -72,8 +72,8 @@ extension ContainerReport {
   }
 
   /// Adds a stream to the report for each video and audio track.
-  /// - Parameter slack: maximum difference between the durations in the track header and in the
-  ///   sample tables.
+  /// - Parameter slack: maximum difference between the duration in the track header and the
+  ///   presentation duration, which follows from the edits and sample tables.
   private mutating func tracks(
     _ index: MP4Index, _ fragments: [Int: Int], _ file: RandomAccessFile, _ slack: ClockTime
   ) {
@@ -110,7 +110,7 @@ extension ContainerReport {
       let said = header.duration(overall, at: (20, 28)).map { ClockTime(seconds: Double($0) / Double(timescale)) }
       let presented = header.presentedEnd(of: track, timescale)
       // The track header repeats the presentation duration. Some files express it in the timescale
-      // of the media instead of the movie's, so a duration that differs is ignored.
+      // of the media instead of the movie's, so a track header that differs is ignored.
       let agrees = presented.flatMap { end in said.map { max($0, end) - min($0, end) <= slack } } ?? true
       streams.append(
         Stream(

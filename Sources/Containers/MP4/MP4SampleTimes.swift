@@ -18,8 +18,8 @@ package struct MP4SampleTimes {
   package let samples: [Sample]
 
   /// Reads the times of the video track `number`, which is counted from 0.
-  /// - Returns: nil if there is no such track, or if the tables lack times because the file is
-  ///   fragmented or damaged.
+  /// - Returns: nil if there is no such track, if its samples share one size, or if the tables lack
+  ///   times because the file is fragmented or damaged.
   package init?(_ path: String, video number: Int) {
     guard let file = RandomAccessFile(path), let index = MP4Index(file), !index.isFragmented else { return nil }
     let bytes = index.bytes

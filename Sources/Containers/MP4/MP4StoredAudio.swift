@@ -6,8 +6,8 @@ extension StoredAudio {
   /// - Parameters:
   ///   - track: body of the `trak` box.
   ///   - fileSize: size of the file in bytes.
-  /// - Returns: nil if the tables have another form, if samples are missing from the file, or if
-  ///   the edit list does not play exactly one range of the media at normal speed.
+  /// - Returns: nil if the tables have another form, if samples are missing from the file, or if an
+  ///   edit list plays anything other than one range of the media at normal speed.
   init?(_ track: Range<Int>, in index: MP4Index, fileSize: Int) {
     let bytes = index.bytes
     guard !index.isFragmented, let movie = index.header?.timescale, bytes.isSelfContained(track),

@@ -2,7 +2,8 @@
 ///
 /// `qtdemux` outputs only the text of each sample (`gst_qtdemux_process_buffer_text`).
 enum MP4Styles {
-  /// Details of the tracks with styled text. The samples of fragmented files are not read.
+  /// Returns a detail for each track with styled text. The samples of fragmented files are not
+  /// read.
   static func details(_ index: MP4Index, _ file: RandomAccessFile) -> [ContainerDetail] {
     let bytes = index.bytes
     let chapters = MP4Track.chapters(of: index)
@@ -66,7 +67,7 @@ enum MP4Styles {
   /// Size of the largest sample to read, in bytes: the longest text, and as many bytes of styles.
   private static let largest = 1 << 17
 
-  /// Types of the boxes that change the style of a sample.
+  /// Returns the types of the boxes in `sample` that change the style of its text.
   private static func modifiers(in sample: [UInt8], _ usual: [UInt8]?) -> [String] {
     let end = min(2 + sample.number(0..<2), sample.count)
     return Box.all(in: sample[end...]).filter { box in

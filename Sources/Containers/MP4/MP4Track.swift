@@ -1,6 +1,6 @@
 /// Tracks of MP4 and MOV files.
 enum MP4Track {
-  /// Returns the tracks in order, without those that only contain chapter names.
+  /// Returns the tracks in order, without tracks of chapter names or images.
   /// - Parameter fileSize: size of the file in bytes.
   static func all(in index: MP4Index, fileSize: Int) -> [ContainerTrack] {
     let bytes = index.bytes

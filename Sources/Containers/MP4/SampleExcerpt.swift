@@ -44,8 +44,9 @@ struct SampleExcerpt {
   /// - Parameters:
   ///   - table: body of an `stbl` box.
   ///   - spans: time ranges to keep, in media time, ascending and disjoint.
-  /// - Returns: nil if the table contains unknown boxes or damage, or if `spans` do not include the
-  ///   first sample.
+  /// - Returns: nil if the table contains unknown boxes or damage, if all samples share one size,
+  ///   if `spans` do not include the first sample, or if the excerpt would have another smallest or
+  ///   largest composition offset.
   init?(_ bytes: [UInt8], _ table: Range<Int>, _ spans: [Range<ClockTime>], _ timescale: Int) {
     let parts = Box.all(in: bytes[table])
     let others = parts.filter { SampleExcerpt.tables[$0.type] == nil && !SampleExcerpt.unread.contains($0.type) }
@@ -53,8 +54,8 @@ struct SampleExcerpt {
       parts.allSatisfy({ SampleExcerpt.isWhole($0, bytes) }),
       let descriptions = bytes.box("stsd", in: table), descriptions.count >= 8,
       bytes.integer(descriptions.lowerBound + 4) == 1,
-      // Requires a size for each sample: qtdemux computes different times if all samples share one
-      // size.
+      // The table must list a size for each sample: qtdemux computes different times if all samples
+      // share one size.
       let sizes = SampleTable(bytes, table), sizes.commonSize == 0, (1...SampleRuns.most).contains(sizes.count),
       let durations = SampleRuns("stts", bytes, table, sizes.count), durations.bounds()?.lowerBound ?? -1 >= 0
     else { return nil }
@@ -63,8 +64,8 @@ struct SampleExcerpt {
     count = sizes.count
     var pieces = SampleExcerpt.pieces(spans.map { durations.samples(in: $0, timescale) }, of: count)
     let listed = pieces.map(\.listed)
-    // The smallest and largest offset must stay the same: qtdemux uses both to validate the table.
-    // Without a `cslg` box, qtdemux also shifts all offsets by the smallest.
+    // The smallest and largest composition offset must stay the same: qtdemux uses both to validate
+    // the table. Without a `cslg` box, qtdemux also shifts all offsets by the smallest one.
     guard pieces.first?.isKept ?? false, offsets?.bounds() == offsets?.bounds(of: listed),
       let steps = SampleExcerpt.steps(durations, &pieces),
       pieces.reduce(0, { $0 + $1.count }) <= SampleExcerpt.most,

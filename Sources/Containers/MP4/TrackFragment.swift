@@ -84,15 +84,16 @@ struct TrackRun {
   private let flags: Int
   /// Number of MP4 samples that the run declares.
   let declared: Int
-  /// Number of MP4 samples: at most as many as the run lists, and as qtdemux accepts.
+  /// Number of readable MP4 samples: the declared number, limited to the samples that fit in the
+  /// box. If the box has no fields for each sample, the limit is ``most``.
   let count: Int
   /// Offset of the fields of the first MP4 sample.
   let first: Int
   /// Number of bytes that describe each MP4 sample.
   private let width: Int
 
-  /// Flags for the fields: flags of the first sample; durations, sizes, flags and composition
-  /// offsets of all samples.
+  /// Flags that declare which fields are present: flags of the first sample; durations, sizes,
+  /// flags and composition offsets of all samples.
   static let (firstFlags, durations, sizes, sampleFlags, offsets) = (0x4, 0x100, 0x200, 0x400, 0x800)
 
   /// Maximum number of MP4 samples that qtdemux accepts in a run without fields for each sample

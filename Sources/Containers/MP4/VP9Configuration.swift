@@ -30,8 +30,8 @@ package struct VP9Configuration: Equatable {
 
   /// Returns the offset of the profile in the body of an `stsd` box; nil if the box has no `vpcC`.
   private static func body(in description: [UInt8]) -> Int? {
-    // Skips version, flags and number of entries (8 bytes), the fields of a visual sample entry (78
-    // bytes), and then version and flags of `vpcC`.
+    // Skip version, flags and number of entries (8 bytes), the fields of a visual sample entry (78
+    // bytes), and then version and flags of `vpcC` (4 bytes).
     guard let entry = Box.all(in: description.dropFirst(8)).first(where: { $0.type == "vp09" }),
       entry.body.count > 78,
       let box = Box.all(in: description[entry.body.dropFirst(78)]).first(where: { $0.type == "vpcC" }),

@@ -4,8 +4,8 @@ struct ProgramTables {
   struct Program {
     /// PID of the clock references (PCR).
     let clock: Int
-    /// Streams in the order of the table. `name` says what a stream holds that is neither video nor
-    /// audio.
+    /// Streams in the order of the table. `name` describes the content of a stream; it is displayed
+    /// only for streams that are neither video nor audio.
     let streams: [(number: Int, kind: StreamKind, name: String)]
     /// Details for stream flags that no output can keep.
     let marks: [ContainerDetail]

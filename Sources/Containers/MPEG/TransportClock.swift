@@ -19,7 +19,8 @@ struct TransportClock: FileCorrection {
   var demuxer: String { "tsdemux" }
   var ends: [String: ClockTime] { [:] }
 
-  /// - Returns: nil if no change is needed.
+  /// - Returns: nil if no change is needed, if the packet times jump, or if more than one PID has
+  ///   clock references.
   init?(_ references: ClockReferences) {
     guard references.hasGap, !references.hasJump, references.clocks.count == 1, let earliest = references.earliest
     else {

@@ -11,7 +11,8 @@ struct TransportScan {
   let numbers: [Int]
   /// Number of additional programs with packets.
   let furtherPrograms: Int
-  /// Details for stream flags of the first program that no output can keep.
+  /// Details of the first program that no output can keep: stream flags, and presentation times
+  /// that tsdemux discards.
   let marks: [ContainerDetail]
   /// Gaps in the packets of ``streams``.
   let gaps: ContainerReport.Gaps?

@@ -1,9 +1,9 @@
 import MediaTime
 
 extension ContainerReport {
-  /// Creates the report of a truncated MXF file (SMPTE ST 377-1); nil for a complete file. MXF
-  /// consists of triplets of a 16-byte key, a length and a value. Each partition declares the
-  /// offset of the footer, or 0 while the offset is unknown.
+  /// Creates the report of a truncated or damaged MXF file (SMPTE ST 377-1); nil for an intact
+  /// file. MXF consists of triplets of a 16-byte key, a length and a value. Each partition declares
+  /// the offset of the footer, or 0 while the offset is unknown.
   static func mxf(_ file: RandomAccessFile) -> ContainerReport? {
     var isCut = false
     var brokenAt: Int?
@@ -17,7 +17,7 @@ extension ContainerReport {
           isCut = isCut || MXFTriplet.beginning.starts(with: start)
         }
         // Bytes after the last triplet are not damage. If another triplet follows, bytes are missing
-        // here, or the length of the triplet before led to a wrong place.
+        // here, or the previous triplet declares a wrong length.
         if MXFTriplet.follows(place, in: file) { (isCut, brokenAt) = (false, place) }
         break
       }

@@ -19,7 +19,7 @@ package struct EBMLElement {
     self.lengthSize = lengthSize
   }
 
-  /// Body of the EBML element as an unsigned integer.
+  /// Body of the EBML element as an unsigned integer. Only its last seven bytes are used.
   package var number: Int64 { bytes.suffix(7).reduce(0) { $0 << 8 | Int64($1) } }
 
   /// Body of the EBML element as a floating point number of four or eight bytes (RFC 8794, 7.3);
@@ -55,7 +55,8 @@ package struct EBMLElement {
   }
 
   /// Reads the header of an EBML element: identifier and body length. `size` is the encoded size of
-  /// both in bytes; `lengthSize` is the encoded size of the length alone.
+  /// both in bytes; `lengthSize` is the encoded size of the length alone. Nil if the header is not
+  /// valid, or if the length is unknown.
   package static func header(in bytes: ArraySlice<UInt8>) -> (id: UInt32, length: Int, size: Int, lengthSize: Int)? {
     guard let first = bytes.first, first != 0 else { return nil }
     let idSize = first.leadingZeroBitCount + 1

@@ -1,7 +1,7 @@
 import MediaTime
 
 /// Corrections to a Matroska or WebM file, for matroskademux. The declared duration is increased,
-/// because the demuxer stops there after a seek (`Quirk.matroskademuxSeekEnd`). Three structures are
+/// because a seek makes the demuxer stop at it (`Quirk.matroskademuxSeekEnd`). Three structures are
 /// hidden: the chapters (`Quirk.matroskademuxChapters`), tag names that are not ASCII
 /// (`Quirk.matroskademuxTagNames`), and a concatenated file, whose packets the demuxer would append
 /// to those of the first file.
@@ -37,7 +37,7 @@ struct MatroskaCorrection: FileCorrection {
     if patches.isEmpty { return nil }
   }
 
-  /// - Returns: nil if the file declares no duration.
+  /// Returns a patch with a longer duration than declared; nil if the file declares no valid one.
   private static func longerDuration(of file: RandomAccessFile) -> Patch? {
     guard let segment = file.firstElement(MatroskaID.segment, in: 0..<file.size),
       let info = file.firstElement(MatroskaID.info, in: segment), info.count < 1 << 20,

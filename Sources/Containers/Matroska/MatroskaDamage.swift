@@ -24,7 +24,7 @@ struct MatroskaDamage {
 
   /// - Parameter timedTrack: number, as used in blocks, of the track whose times are listed; nil
   ///   for none.
-  /// - Returns: nil if the file has no Matroska segment.
+  /// - Returns: nil if the file does not begin with a complete EBML element.
   init?(_ file: RandomAccessFile, timedTrack: Int? = nil) {
     self.file = file
     self.timedTrack = timedTrack
@@ -34,7 +34,8 @@ struct MatroskaDamage {
     if start.id == MatroskaID.segment {
       walk(start.body.lowerBound, start.body.upperBound)
     } else if let header = Element(file, start.body.upperBound), header.id == MatroskaID.segment {
-      // In a live or truncated file, the Matroska segment may have an unknown length.
+      // The Matroska segment has an unknown length in a live file, and extends beyond the end of a
+      // truncated file.
       isLive = header.end == nil
       walk(header.body, header.end ?? file.size)
     }
@@ -191,8 +192,8 @@ struct MatroskaDamage {
   }
 
   /// Notes unreadable data at `place`.
-  /// - Returns: start of the next cluster, or of the EBML element after the damage; nil if neither
-  ///   follows.
+  /// - Returns: start of the next cluster, or of the EBML element after the damaged cluster; nil if
+  ///   neither follows.
   private mutating func resume(after place: Int, upTo end: Int, clusterEnd: Int? = nil) -> Int? {
     places.append(Damage(.unreadable, byte: place, start: last, end: nil))
     isOpen = true

@@ -17,7 +17,8 @@
 /// - The luminance of the mastering display (`LuminanceMax`, `LuminanceMin`, RFC 9559,
 ///   5.1.4.1.28.40 and .41; `Quirk.matroskamuxLuminance`).
 /// - The time of the first Opus packet of a track (``MatroskaOpusStart``).
-/// - The language `und` (`Language`, RFC 9559, 5.1.4.1.19; `Quirk.matroskamuxLanguage`).
+/// - The language of tracks for which the muxer writes none: `und` (`Language`, RFC 9559,
+///   5.1.4.1.19; `Quirk.matroskamuxLanguage`).
 ///
 /// Each fix changes only wrong values, so no fix harms files from releases of matroskamux without
 /// the bug.

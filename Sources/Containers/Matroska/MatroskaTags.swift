@@ -66,9 +66,9 @@ enum MatroskaTags {
     text(simple).flatMap { $0.name.utf8.allSatisfy { $0 < 0x80 } ? nil : $0 }
   }
 
-  /// Names that matroskademux all takes for the performer (`tag_conv` of matroska-read-common.c,
-  /// 1.22 to 1.28), and the names for other containers. `LEAD_PERFOMER` is a misspelling of
-  /// matroskamux.
+  /// Tag names that matroskademux mistakes for the performer (`tag_conv` of
+  /// matroska-read-common.c, 1.22 to 1.28), and the name of each tag in other containers.
+  /// `LEAD_PERFOMER` is a misspelling by matroskamux.
   static let performers = [
     "LEAD_PERFOMER": "PERFORMER", "ACCOMPANIMENT": "ACCOMPANIMENT", "CONDUCTOR": "CONDUCTOR",
   ]

@@ -2,13 +2,13 @@ extension ContainerReport {
   /// Bytes with which every NUT file begins. The first packet follows.
   static let nutStart = Array("nut/multimedia container\0".utf8)
 
-  /// Report of a NUT file ("NUT Open Container Format", nut.txt of FFmpeg): packets, and frames
-  /// between them. The headers of all streams come before the media. An index, if present, ends the
-  /// file.
+  /// Creates the report of a NUT file ("NUT Open Container Format", nut.txt of FFmpeg); nil if no
+  /// stream header is found. A NUT file consists of packets, and of frames between the packets. The
+  /// headers of all streams come before the media. An index, if present, ends the file.
   static func nut(_ file: RandomAccessFile) -> ContainerReport? {
     var report = ContainerReport()
     var frames: NUTFrameCodes?
-    // Long files repeat their headers between frames.
+    // Long files repeat their headers between frames, so count only the headers before the media.
     var hasMedia = false
     var place = nutStart.count
     var next: Int?
@@ -23,9 +23,11 @@ extension ContainerReport {
       guard let end = next, end <= file.size, packet?.isIntact(in: file) ?? true else { break }
       place = end
     }
-    // Without the table of frame codes, no frame can be found, so the walk says nothing.
+    // Without the table of frame codes, no frame can be found. The end of the walk then proves
+    // neither truncation nor damage.
     if frames != nil, place < file.size {
-      // The walk may leave the file after damage as well. An index shows that the file is complete.
+      // Damage may also lead the walk beyond the end of the file. An index at the end shows that
+      // the file is complete.
       let mayBeCut = next.map { $0 > file.size } ?? (file.size - place < NUTFrameCodes.longestHeader)
       report.isCut = mayBeCut && !NUTPacket.endsWithIndex(file)
       report.brokenAt = report.isCut ? nil : place
@@ -107,12 +109,12 @@ private struct NUTPacket {
     return numbers.nextBytes(length)
   }
 
-  /// Codec tags of raw video that avdemux_nut outputs, of those with a control character. It is the
-  /// number of bits or planes.
+  /// Codec tags that contain a control character, for raw video that avdemux_nut outputs. The
+  /// control character is the number of bits or planes.
   private static let readRawTags: Set = [
     "PAL\u{8}", "RGB\u{F}", "RGB\u{10}", "RGB\u{18}", "BGR\u{18}", "Y4\u{B}\u{8}",
   ]
-  /// Codec tags of other raw video that avdemux_nut does not output.
+  /// Printable codec tags, for raw video that avdemux_nut does not output.
   private static let unreadRawTags: Set = [
     "0BGR", "0RGB", "440P", "@BRA", "@RBA", "ABGR", "ARGB", "B0W1", "B1W0", "B4BY", "BGR0", "BRA@", "NV12", "NV21",
     "R4BY", "RBA@", "RGB0", "RGBA", "XYZ$", "YVYU", "$ZYX",
@@ -120,8 +122,8 @@ private struct NUTPacket {
 
   /// True for the codec tag of raw video that avdemux_nut does not output.
   static func isUnreadRaw(_ tag: [UInt8]) -> Bool {
-    // Tags of the form of AVI, which are little-endian numbers such as 0x10000001, are of other
-    // codecs.
+    // Tags in AVI's form are little-endian numbers such as 0x10000001. They belong to other codecs
+    // than raw video.
     guard tag.count == 4, tag[1] != 0 || tag[2] != 0 else { return false }
     let text = tag.text(0)
     return tag.contains { $0 < 0x20 } ? !readRawTags.contains(text) : unreadRawTags.contains(text)
@@ -148,10 +150,11 @@ private struct NUTFrameCodes {
   /// Sizes must not exceed this number, so that sums of them do not overflow.
   private static let largest = 1 << 40
 
-  /// Nil for the letter N, with which packets begin.
+  /// Code for each first byte of a frame; nil for the letter N, with which packets begin.
   private var codes: [Code?] = []
   private let streamCount: Int
-  /// Sizes of the bytes that frames share; they are stored in the main header instead.
+  /// Sizes in bytes of the prefixes that frames share. The main header stores the prefixes. Index 0
+  /// means no prefix.
   private var prefixes = [0]
 
   /// - Parameter header: body of the main header.
@@ -164,7 +167,8 @@ private struct NUTFrameCodes {
     var (factor, stream, prefix) = (1, 0, 0)
     while codes.count < 256 {
       guard let flags = numbers.next(), let count = numbers.next(), let fields = numbers.next(count) else { return nil }
-      // Fields that are not listed keep their values, or are 0. The first one is a time.
+      // A field that is not listed keeps the value of the previous codes, or is 0. The first field
+      // is a time, which is not needed.
       if count > 1 { factor = fields[1] }
       if count > 2 { stream = fields[2] }
       let size = count > 3 ? fields[3] : 0
@@ -185,8 +189,8 @@ private struct NUTFrameCodes {
     }
   }
 
-  /// Offset of the byte after the frame at `place`, which may exceed the size of the file; nil if no
-  /// frame begins there.
+  /// Returns the offset of the byte after the frame at `place`; nil if no frame begins there. The
+  /// offset may exceed the size of the file.
   func endOfFrame(_ file: RandomAccessFile, at place: Int) -> Int? {
     let head = file.read(place..<min(place + NUTFrameCodes.longestHeader, file.size)) ?? []
     guard let first = head.first, codes.indices.contains(Int(first)), let code = codes[Int(first)],
@@ -218,7 +222,7 @@ private struct NUTFrameCodes {
   }
 }
 
-/// Reads numbers that are stored in groups of seven bits, most significant group first.
+/// Reader of numbers that are stored in groups of seven bits, most significant group first.
 private struct NUTNumbers {
   private var rest: ArraySlice<UInt8>
   /// Number of bytes read so far.

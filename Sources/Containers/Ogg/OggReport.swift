@@ -63,8 +63,8 @@ extension ContainerReport {
     return rate
   }
 
-  /// True if another page begins at or after `place`, within the maximum length of a page (RFC
-  /// 3533, 6).
+  /// True if another page begins within 128 KiB from `place`, about twice the maximum length of a
+  /// page (RFC 3533, 6).
   private static func follows(_ place: Int, in file: RandomAccessFile) -> Bool {
     (place..<min(place + 1 << 17, file.size)).contains { file.text(at: $0) == "OggS" }
   }

@@ -1,6 +1,6 @@
 /// Motion JPEG packet: one JPEG image (ITU-T T.81), or two images, one for each field.
 package enum JPEGPacket {
-  /// Returns the property of a packet that prevents reordering; nil if there is none.
+  /// Returns the reason why a packet cannot be reordered; nil if there is none.
   /// - Parameter height: frame height declared by the container.
   static func obstacle(in packet: UnsafeRawBufferPointer, height: Int?) -> PacketCheck.Obstacle? {
     guard packet.count >= 2, packet[0] == 0xFF, packet[1] == 0xD8 else { return .isNoFrame }

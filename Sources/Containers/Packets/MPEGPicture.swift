@@ -22,8 +22,8 @@ package enum MPEGPicture {
   }
 
   /// True if a packet of MPEG-1 or MPEG-2 begins a group of pictures whose timecode is one second
-  /// or later (ISO/IEC 13818-2, 6.2.2.6). Without a timecode, encoders count from the first
-  /// picture, so the first group of a file has about zero.
+  /// or later (ISO/IEC 13818-2, 6.2.2.6). Encoders that get no timecode count from the first
+  /// picture, so the first group of a file then has a timecode near zero.
   static func hasTimecode(_ packet: UnsafeRawBufferPointer) -> Bool {
     var place = packet.startIndex
     while place + 8 <= packet.endIndex {

@@ -18,7 +18,7 @@ package struct PacketCheck: Sendable {
     case needsParameterSets
     /// The packet is empty, or not a frame of its codec.
     case isNoFrame
-    /// The frame has another size or pixel shape than the frames before it.
+    /// The JPEG image has another size or pixel shape than the image in the first packet.
     case changesForm
   }
 
@@ -57,7 +57,7 @@ package struct PacketCheck: Sendable {
     }
   }
 
-  /// Returns the property of the next packet that prevents reordering; nil if there is none.
+  /// Returns the reason why the next packet cannot be reordered; nil if there is none.
   package mutating func obstacle(in packet: UnsafeRawBufferPointer) -> Obstacle? {
     switch codec {
     case .independent(let beginning):
@@ -81,9 +81,9 @@ package struct PacketCheck: Sendable {
 /// Facts about the pictures in a video packet: size of the slices, metadata, and dependency on
 /// earlier pictures.
 ///
-/// Parsers add and drop parameter sets and delimiters, depending on where reading begins. If a
-/// packet of H.264 or HEVC is read again, its slices are therefore the same, although its size may
-/// differ.
+/// Parsers add and drop parameter sets and delimiters, depending on where reading begins. When a
+/// packet of H.264 or HEVC is read again, its size may therefore differ, but its slices are the
+/// same.
 package struct PictureBytes: Sendable {
   private let units: UnitCheck?
   private let isMPEG: Bool
@@ -111,8 +111,9 @@ package struct PictureBytes: Sendable {
     units?.dynamicMetadata(in: packet) ?? []
   }
 
-  /// Returns the colour labels that the output loses, because GStreamer has no name for them. Reads
-  /// the first packet of H.264 or HEVC, and the configuration of the stream.
+  /// Returns the colour labels that the output loses, because GStreamer has no name for them or
+  /// does not read them. H.264 and HEVC only.
+  /// - Parameter packet: first packet. The configuration of the stream is read, too.
   package func details(in packet: UnsafeRawBufferPointer) -> [ContainerDetail] {
     (units?.unnamedColours(in: packet) ?? []).map { ContainerDetail($0, of: .video) }
   }

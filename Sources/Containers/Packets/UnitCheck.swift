@@ -7,10 +7,10 @@ struct UnitCheck: Sendable {
   private let family: Family
   /// Configuration record from the container; nil if the stream contains all parameter sets.
   private let configuration: [UInt8]?
-  /// Size in bytes of the length field before each NAL unit.
+  /// Size in bytes of the length field before each NAL unit; 0 if start codes separate the units.
   private let lengthSize: Int
-  /// Parameter sets in the first packet that are not in the configuration record; nil before the
-  /// first packet.
+  /// Parameter sets that the first IDR packet contains, but the configuration record does not; nil
+  /// before that packet.
   private var own: [[UInt8]]?
 
   init(_ family: Family, _ configuration: [UInt8]?) {
@@ -111,17 +111,18 @@ struct UnitCheck: Sendable {
     }
   }
 
-  /// Colour labels for which GStreamer has no name, or which it does not read. They come from the
-  /// first sequence parameter set in a packet, or from the configuration record if the packet has no
-  /// such set, and from the messages (SEI) in the packet.
+  /// Returns the colour labels for which GStreamer has no name, or which GStreamer does not read.
+  /// The labels come from the messages (SEI) in a packet, and from the packet's first sequence
+  /// parameter set. Without such a set in the packet, the configuration record supplies the set.
   func unnamedColours(in packet: UnsafeRawBufferPointer) -> [String] {
     let found = declaredColours(in: packet)
     return (found.map { ColourCodes.unnamed(matrix: $0.matrix, transfer: $0.transfer) } ?? [])
       + (alternativeTransfer(in: packet, declared: found?.transfer).map { [$0] } ?? [])
   }
 
-  /// Transfer function that players should use instead of the `declared` one, if it is another
-  /// (ITU-T H.265, D.2.38: alternative transfer characteristics). GStreamer does not read it.
+  /// Names the transfer function that players should prefer to `declared` (ITU-T H.265, D.2.38:
+  /// alternative transfer characteristics). GStreamer does not read this message. nil if the packet
+  /// prefers no transfer function, or prefers `declared`.
   private func alternativeTransfer(in packet: UnsafeRawBufferPointer, declared: Int?) -> String? {
     let messages = units(packet).flatMap { range -> [SEIMessage] in
       let unit = UnsafeRawBufferPointer(rebasing: packet[range])
@@ -153,7 +154,7 @@ struct UnitCheck: Sendable {
     family == .h264 ? H264ParameterSet.colours(in: set) : H265ParameterSet.colours(in: set)
   }
 
-  /// True for SPS_NUT of HEVC, and for `nal_unit_type` 7 of H.264.
+  /// True for a sequence parameter set: type 7 of H.264, type 33 (`SPS_NUT`) of HEVC.
   private func isSequenceSet(_ unit: UnsafeRawBufferPointer) -> Bool {
     guard let first = unit.first else { return false }
     return family == .h264 ? first & 31 == 7 : first >> 1 & 63 == 33

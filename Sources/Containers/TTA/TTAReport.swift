@@ -12,7 +12,8 @@ extension ContainerReport {
     let frameLength = rate * 256 / 245
     let frames = (samples + frameLength - 1) / frameLength
     let end = ClockTime(sampleIndex: samples, rate: rate)
-    // A checksum of four bytes follows the header, and a second one follows the frame sizes.
+    // The 22 bytes of the header include its checksum. Another checksum, of four bytes, follows the
+    // frame sizes.
     var place = start + 22 + 4 * frames + 4
     for frame in 0..<frames {
       guard place <= file.size, let size = field(22 + 4 * frame) else { break }

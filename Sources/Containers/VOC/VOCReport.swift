@@ -21,11 +21,11 @@ extension ContainerReport {
       report.noteFile(at: place + 1)
       return report
     }
-    // Decoders stop at zeros in the middle of the file, since they take them for the end.
+    // Decoders take a zero in the middle of the file for the block that ends the file, and stop.
     return audio(end: nil, (false, isVOCPadding(file, from: place + 1) ? nil : place))
   }
 
-  /// Highest type of a block.
+  /// Highest block type that the format defines.
   private static let vocLastType = 9
 
   /// True if the file ends at `place`, or with the padding of old transfer protocols: less than

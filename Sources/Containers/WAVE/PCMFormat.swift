@@ -5,7 +5,8 @@ package struct PCMFormat: Sendable {
   package let channels: Int
   /// Bytes per sample frame.
   package let frameBytes: Int
-  /// GStreamer format, such as `S16LE`; nil if the samples are not PCM.
+  /// GStreamer format, such as `S16LE` or `F32LE`; nil for compressed samples, and for sample sizes
+  /// other than 8, 16, 24 and 32 bits (integers) or 32 and 64 bits (floating point).
   package let name: String?
 
   /// - Parameter chunk: offset and size in bytes of the body of the `fmt ` chunk.

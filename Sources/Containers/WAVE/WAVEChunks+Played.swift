@@ -2,9 +2,8 @@ extension WAVEChunks {
   /// Returns the RIFF chunks for an output that plays the audio in another order.
   /// - Parameters:
   ///   - isWhole: true if all audio is played exactly once, at its original speed.
-  ///   - place: maps a range of sample frames of the source to the ranges of the output that play
-  ///     the source range, one for each time that the source range is played. For an empty source
-  ///     range, these are empty ranges.
+  ///   - place: maps a range of the source, in sample frames, to ranges of the output: one range
+  ///     for each time that the output plays the source range. An empty range becomes empty ranges.
   /// - Returns: the RIFF chunks for the output, and the names of the source's chunks that do not
   ///   apply to the output.
   package func played(
@@ -41,7 +40,7 @@ extension WAVEChunks {
       + (holdsMarkers || markers.isEmpty ? [] : ["cue"])
   }
 
-  /// Tags from those entries of `LIST INFO` that GStreamer does not read.
+  /// Tags from the entries of `LIST INFO` that GStreamer ignores.
   var tags: [NamedTag] { info.compactMap { NamedTag(info: $0.name, $0.body) } }
 
   private func playedLoops(_ place: (Range<Int>) -> [Range<Int>], _ leftOut: inout [String]) -> [Chunk] {

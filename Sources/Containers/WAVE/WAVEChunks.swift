@@ -39,12 +39,13 @@ package struct WAVEChunks: Sendable {
   /// Names of RIFF chunks that are too large or truncated.
   private(set) var unread: [String] = []
 
-  /// Ignored RIFF chunks: file structure, padding, and measurements that can be repeated on the
-  /// audio.
+  /// Names of ignored RIFF chunks: file structure, padding, and levels (`PEAK`, `levl`), which any
+  /// program can measure again in the audio.
   private static let technical: Set = [
     "fmt ", "data", "fact", "ds64", "JUNK", "junk", "PAD ", "FLLR", "FILL", "filr", "PEAK", "levl",
   ]
-  /// Maximum total size of the RIFF chunks in bytes; a larger size is treated as damage.
+  /// Limit of the total size of the RIFF chunks, in bytes. Chunks beyond the limit become
+  /// ``unread``.
   private static let most = 1 << 24
 
   /// - Parameter frameCount: number of sample frames in the file.

@@ -9,7 +9,8 @@ package struct WAVEHeader: Sendable {
   package let held: ClockTime
   /// True if the file has more audio than wavparse reads (`Quirk.wavparseSize`).
   package let isCutShort: Bool
-  /// True if the file ends before the declared end of the audio.
+  /// True if the file ends before the declared end of the audio; false if the declared size is only
+  /// a placeholder of a program that wrote to a pipe.
   package let isIncomplete: Bool
   /// Byte range of the audio, even of compressed audio; nil if the header does not declare a
   /// plausible format. Unless the file is Wave64, also nil if the audio is truncated or ends with a

@@ -2,8 +2,8 @@ import MediaTime
 
 extension ContainerReport {
   /// Returns the report of a YUV4MPEG2 file (manual page yuv4mpeg of mjpegtools, and FFmpeg's
-  /// additional pixel formats); nil if the file is not truncated. It consists of a header line, and
-  /// a line before each frame. The header does not declare the number of frames.
+  /// additional pixel formats); nil if the file is not truncated, or not valid. The format has a
+  /// header line, and a line before each frame. The header does not declare the number of frames.
   static func y4m(_ file: RandomAccessFile) -> ContainerReport? {
     guard let header = file.line(at: 0), let size = y4mFrameSize(header) else { return nil }
     var place = header.utf8.count + 1
@@ -35,7 +35,7 @@ extension ContainerReport {
     return fields.contains("It") ? "top-field-first" : fields.contains("Ib") ? "bottom-field-first" : nil
   }
 
-  /// True unless the format is 4:2:0, 4:2:2 or 4:4:4 with eight bits per sample.
+  /// True for 4:1:1, 4:4:4 with alpha, grey, and formats with more than eight bits per sample.
   static func isUnusualY4M(_ file: RandomAccessFile) -> Bool {
     let chroma = file.line(at: 0)?.split(separator: " ").first { $0.hasPrefix("C") }.map { String($0.dropFirst()) }
     return chroma.map { isDeep($0) || ["411", "444alpha", "mono"].contains($0) } ?? false

@@ -23,10 +23,10 @@ public struct Capture: Sendable {
   public var source: String
   /// GStreamer elements that capture audio, in `gst-launch-1.0` syntax; nil for no audio.
   public var microphone: String?
-  /// True to show the camera's frames in a window. The preview never slows down the recording.
-  /// Closing the window ends the recording.
+  /// True to show the source's frames in a window. The preview never slows down the recording.
+  /// Closing the window ends the recording, or fails before the first recorded frame.
   public var showsPreview: Bool
-  /// Time between the start of the camera and the first recorded frame.
+  /// Time from the first frame that the source delivers to the first recorded frame.
   public var countdown: ClockTime
   /// Number of frames to record; nil for no limit.
   public var frames: Int?

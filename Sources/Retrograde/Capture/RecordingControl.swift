@@ -92,9 +92,10 @@ final class RecordingControl: Sendable {
       .capturing, done: count, of: frames ?? 0, position: position, duration: duration ?? .zero, since: watch)
   }
 
-  /// True if `error` is the result of closing the preview window, which ends the recording. After
-  /// the window is closed, GStreamer's sink reports an error, and then the upstream elements report
-  /// other errors. So all errors that follow the sink's error count too.
+  /// True if `error` is the result of closing the preview window, which ends the recording. False
+  /// before the first recorded frame. After the window is closed, GStreamer's sink reports an
+  /// error, and then the upstream elements report other errors. So the result is true for all
+  /// errors that follow the sink's error.
   func isWindowClosed(_ error: GStreamerError) -> Bool {
     state.withLock { state in
       if state.began != nil, error.message.contains("window was closed") { state.isWindowClosed = true }

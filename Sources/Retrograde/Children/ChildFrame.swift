@@ -68,7 +68,7 @@ struct SegmentsOpened: Codable, Sendable {
   var warnings: [Warning]
 }
 
-/// Request to a child process for segments, as a line of JSON.
+/// Request to a child process for a segment, a picture or a waveform, as a line of JSON.
 struct SegmentRequest: Codable, Sendable {
   enum Part: Codable, Sendable {
     case segment(Int, piece: Int, rendition: Int)

@@ -16,8 +16,9 @@ package struct ChildLimits: Sendable {
 
   /// Computes the memory limit of each of `count` children that share `budget` for decoded media.
   ///
-  /// Encoders and decoders need memory besides the budget: usually up to 2 GiB, but more for AV1
-  /// and HEVC in 8K. So the limit is at least the child's share of half of the machine's memory.
+  /// The limit is 2 GiB plus four times the budget, but at least the child's share of half of the
+  /// machine's memory. Encoders and decoders need memory besides the budget: usually up to 2 GiB,
+  /// but more for AV1 and HEVC in 8K.
   /// - Parameter machine: size of the machine's memory.
   package static func memory(
     budget: ByteCount, sharedBy count: Int, machine: ByteCount = ByteCount(machineBytes)

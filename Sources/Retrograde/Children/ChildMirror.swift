@@ -20,8 +20,8 @@ package final class ChildMirror: Sendable {
   private let connection: SegmentConnection
 
   /// Opens and indexes a source.
-  /// - Throws: `CancellationError` or ``RetrogradeError``. The code of a ``RetrogradeError`` is
-  ///   `crashed` if the process ended.
+  /// - Throws: `CancellationError` or ``RetrogradeError``. If the process ended, the code of the
+  ///   ``RetrogradeError`` is `crashed`, or `inputOutput` if the process lacked memory or threads.
   package init(
     _ path: String, _ settings: SegmentedMirror.Settings, _ runner: ChildRunner, _ cancellation: Cancellation,
     onLine: @escaping @Sendable (String) -> Void

@@ -19,7 +19,7 @@ package struct ChildRunner: Sendable {
   /// Begins a task in a child process.
   ///
   /// After a crash, a hang or excessive memory use, the result is a ``RetrogradeError`` whose code
-  /// is `crashed`.
+  /// is `crashed`. The code is `inputOutput` if the process lacked memory or threads.
   /// - Parameter onLine: called with each line that the process writes to its standard error, such
   ///   as a line of GLib's log.
   package func start(_ task: ChildTask, onLine: @escaping @Sendable (String) -> Void) -> Reversal {

@@ -11,8 +11,9 @@ package enum ChildService {
   /// must end itself, because the parent may be dead.
   private static let grace = DispatchTimeInterval.seconds(10)
 
-  /// Ignores the signals that a terminal sends to the whole process group. The parent handles these
-  /// signals, and then closes this process's standard input.
+  /// Ignores SIGPIPE, and the signals that a terminal sends to the whole process group. The parent
+  /// handles the terminal's signals, and then closes this process's standard input. If memory is
+  /// short, the kernel kills this process before the parent (`oom_score_adj`).
   package static func ignoreTerminalSignals() {
     system_become_child([SIGINT, SIGQUIT, SIGHUP, SIGPIPE], 4)
   }

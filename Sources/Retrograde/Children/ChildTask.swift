@@ -10,9 +10,9 @@ enum ChildRequest: Codable, Sendable {
 
 /// Task that writes a file.
 package enum ChildTask: Codable, Sendable {
-  /// ``Reverser/reverse(to:)``.
+  /// Reverses the inputs into the output, as ``Reverser/reverse(to:)`` does.
   case reverse(inputs: [String], ReverseOptions, output: String)
-  /// ``FrameGrab/write(to:)``.
+  /// Writes frames of the input as images, as ``FrameGrab/write(to:)`` does.
   case frames(input: String, [SourcePosition], ReverseOptions, output: String)
 
   /// Name of the source in messages.

@@ -17,7 +17,7 @@ struct ChildWatch {
   private var silence = Duration.zero
   private var sinceMemoryCheck = Duration.zero
   private var last = ContinuousClock.now
-  /// Message about the limit that the process exceeded; nil if the process was not killed.
+  /// Message about the limit that the process exceeded; nil if it exceeded no limit.
   private var exceeded: Message?
 
   /// Longest time in milliseconds between two checks of the process. A cancellation takes effect

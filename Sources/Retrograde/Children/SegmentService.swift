@@ -5,7 +5,8 @@ import MediaTime
 import RetrogradeEngine
 import Synchronization
 
-/// Responds to the parent process's requests for segments of a source. Used in a child process.
+/// Responds to the parent process's requests for segments, pictures and waveforms of a source. Used
+/// in a child process.
 final class SegmentService: Sendable {
   private let output: Int32
   private let writing = Mutex(())

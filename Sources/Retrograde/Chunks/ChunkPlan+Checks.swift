@@ -21,8 +21,9 @@ extension ChunkPlan {
   /// Checks that this version of the program made the plan, and that the source has not changed.
   /// - Parameter isRunning: true for checks after the run's first check; a difference then means
   ///   that the source changed during the run.
-  /// - Throws: ``RetrogradeError`` of code `usage`, or of code `inputOutput` if `isRunning`; the
-  ///   message names the difference.
+  /// - Throws: ``RetrogradeError`` that names the difference. Its code is `usage` for another
+  ///   version; `usage`, or `inputOutput` if `isRunning`, for a changed source; `noInput` if the
+  ///   source can't be found.
   func checkSource(isRunning: Bool = false) throws {
     guard version == ChunkPlan.ownVersion else {
       throw RetrogradeError(
@@ -43,7 +44,8 @@ extension ChunkPlan {
   }
 
   /// Checks that the plan has the requested source, options and output.
-  /// - Throws: ``RetrogradeError`` of code `usage` that names the difference.
+  /// - Throws: ``RetrogradeError`` of code `usage` that names the difference, or an error of
+  ///   ``checkSource(isRunning:)``.
   func check(_ reverser: Reverser, _ output: String, in folder: String) throws {
     func refused(_ why: Message) -> RetrogradeError {
       RetrogradeError(

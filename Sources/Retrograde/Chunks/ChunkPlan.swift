@@ -219,8 +219,8 @@ extension ChunkPlan {
 }
 
 extension ChunkPlan {
-  /// Returns the default number of chunks to make at once: one per core, because each encoder has
-  /// only one or two threads (`EncoderHeader`). Fewer if memory is short, because a chunk without
+  /// Returns the default number of chunks to make at once: one per core, because `EncoderHeader`
+  /// makes the usual encoders use one thread. Fewer if memory is short, because a chunk without
   /// enough memory for a few frames would mostly wait for the spool.
   /// - Parameter memory: memory budget in total, for all chunks that are made at once.
   func usualJobs(with memory: ByteCount) -> Int {

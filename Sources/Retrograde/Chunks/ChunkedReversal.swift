@@ -5,8 +5,8 @@ import RetrogradeEngine
 import Synchronization
 import Paths
 
-/// Plans an output in chunks, makes the chunks in a work folder, and joins them. Implements
-/// `split`, `chunk`, `join`, `status` and `reverse --work`.
+/// Plans an output in chunks, makes the chunks in a work folder, and joins them. Implements the
+/// commands `work split`, `work chunk`, `work join`, `work status` and `reverse --work`.
 struct ChunkedReversal: Sendable {
   let folder: WorkFolder
   let work: Work
@@ -85,14 +85,15 @@ struct ChunkedReversal: Sendable {
     }
   }
 
-  /// Makes chunks, several at once, until no wanted chunk is left to start: every wanted chunk is
-  /// finished, has failed, or is being made by another process.
+  /// Makes chunks, several at once, until `limit` chunks were started, or no wanted chunk is left
+  /// to start: every wanted chunk is finished, has failed, or is being made by another process.
   ///
   /// - Parameters:
   ///   - wanted: chunks to make; nil: all.
   ///   - limit: largest number of chunks to start; nil: no limit.
-  /// - Throws: ``RetrogradeError`` if the source or the program does not match the plan. An error
-  ///   in a chunk is only recorded in the outcome.
+  /// - Throws: ``RetrogradeError`` if the source or the program does not match the plan, or disk
+  ///   space or threads are lacking; `CancellationError`. An error in a chunk is only recorded in
+  ///   the outcome.
   func make(_ plan: ChunkPlan, _ resources: Resources, jobs: Int, only wanted: Range<Int>? = nil, limit: Int? = nil)
     throws
     -> RunOutcome
@@ -171,7 +172,7 @@ struct ChunkedReversal: Sendable {
     for chunk in lost { try folder.note(Journal.Event(.lost, chunk)) }
     guard lost.isEmpty else { return .lost }
     // If an earlier run was interrupted after it had renamed the subtitle file, but not the output,
-    // remove that file. The stamp in the journal shows that the file comes from that run.
+    // remove the subtitle file. The stamp in the journal shows that the earlier run wrote the file.
     if let path = plan.subtitleOutput?.path, let made = states.joined.subtitles, made == FileStamp(path) {
       unlink(path.cPath)
     }

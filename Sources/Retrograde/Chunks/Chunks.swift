@@ -69,7 +69,8 @@ public struct ChunkFolder: Sendable {
   ///   - resources: memory budget, in total for all jobs, and spool directory.
   ///   - jobs: number of chunks to make at once.
   /// - Returns: the numbers of the chunks that were made.
-  /// - Throws: ``RetrogradeError`` of the first failed chunk, after all wanted chunks were tried.
+  /// - Throws: ``RetrogradeError`` of the first failed chunk, after all wanted chunks were tried;
+  ///   ``RetrogradeError`` of code `usage` if the plan lacks a wanted chunk.
   @discardableResult
   public func make(
     _ wanted: ClosedRange<Int>? = nil, resources: Resources = Resources(), jobs: Int = 1,
@@ -107,9 +108,7 @@ public struct ChunkFolder: Sendable {
   /// - Parameter resources: memory budget and spool directory for the verification of the output;
   ///   unused if the plan's options do not request verification.
   /// - Returns: the progress and the result. The result is a ``RetrogradeError`` of code `usage` if
-  ///   chunks are missing, of code `damagedInput` if chunk files were changed.
-  /// - Throws: ``RetrogradeError``; of code `usage` if chunks are missing, of code `damagedInput`
-  ///   if chunk files were changed.
+  ///   chunks are unfinished, of code `damagedInput` if chunk files are missing or were changed.
   public func join(resources: Resources = Resources()) -> Reversal {
     Reversal { try ChunkedReversal(path, $0).joinAll(resources) }
   }

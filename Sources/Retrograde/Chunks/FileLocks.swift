@@ -22,7 +22,7 @@ final class FileLocks: Sendable {
   /// - Parameter makesFile: true to create the lock file if it is missing.
   /// - Returns: nil if another owner holds the lock.
   /// - Throws: ``RetrogradeError`` of code `noInput` if the lock file is missing or was removed; of
-  ///   code `inputOutput` if the file system does not support locks.
+  ///   code `inputOutput` if the file can't be opened or locked.
   func take(_ number: Int, makesFile: Bool = false) throws -> Held? {
     // Use a separate open file description, so that the lock also excludes other threads of this
     // process.

@@ -4,8 +4,8 @@ import MediaTime
 import RetrogradeEngine
 import Paths
 
-/// Log of the work on a plan's chunks: a file with one line per event. A line is synced to disk
-/// before any process relies on its event.
+/// Log of the work on a plan's chunks: a file with one line per event. Each line is synced to disk
+/// before the process that adds the event continues.
 final class Journal: Sendable {
   /// Size and checksum of a chunk's file.
   struct File: Codable, Sendable, Equatable {

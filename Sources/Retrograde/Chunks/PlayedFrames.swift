@@ -45,8 +45,8 @@ struct PlayedFrames: Sendable {
   func canCut(before place: Int) -> Bool {
     let (frame, before) = (frames[place].source, frames[place - 1].source)
     // In the source, a group of pictures must begin after the start of the earlier frame, and at or
-    // before the start of the later frame. The later frame need not be that keyframe: the frames
-    // between the two are not played.
+    // before the start of the later frame. The later frame need not be the group's keyframe: the
+    // frames between keyframe and later frame are not played.
     let (early, late) = frame.start < before.start ? (frame, before) : (before, frame)
     let next = keyframes.endOfPrefix { $0 <= early.start }
     return next < keyframes.count && keyframes[next] < late.end && keyframes[next] <= late.start

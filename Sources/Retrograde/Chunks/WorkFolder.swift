@@ -41,8 +41,8 @@ struct WorkFolder: Sendable {
     }
   }
 
-  /// True if the plan file that was read still exists. The plan is removed before the journal, so
-  /// if the plan exists, the journal had not been removed when it was read earlier.
+  /// True if the plan file that was read still exists. The plan is removed before the journal. If
+  /// the plan exists, the journal therefore still existed when this process read the journal.
   var isThere: Bool { planFile.isThere }
 
   /// - Throws: ``RetrogradeError`` of code `noInput` if the plan is gone.
@@ -110,7 +110,7 @@ struct WorkFolder: Sendable {
   }
 
   /// Checks that the path is a work folder, or can become one.
-  /// - Throws: ``RetrogradeError`` of code `cannotCreateOutput`.
+  /// - Throws: ``RetrogradeError`` of code `cannotCreateOutput` if the folder contains other files.
   func check() throws {
     guard let names = fileNames(in: path) else { return }
     if let stranger = names.sorted().first(where: { !WorkFolder.isOurs($0) }) {
@@ -120,8 +120,8 @@ struct WorkFolder: Sendable {
     }
   }
 
-  /// True for names of files that are written by this type, by `OutputFile` (temporary names) or by
-  /// `retrograde work submit`.
+  /// True for names of files that are written by this type, by `OutputFile` (temporary names), by
+  /// `retrograde work submit`, or by its Slurm jobs.
   static func isOurs(_ name: String) -> Bool {
     ["plan.json", "journal", "locks", "submit-chunks.sh", "submit-join.sh"].contains(name)
       || name.wholeMatch(of: /index-[0-9]+|chunk-[0-9]{5,}|slurm-[0-9]+_[0-9]+\.out|\.retrograde-[0-9a-z]+/) != nil

@@ -8,8 +8,8 @@ struct FrameOrientation: Hashable, Sendable {
 
   static let none = FrameOrientation()
 
-  /// - Parameter orientation: value of the tag GST_TAG_IMAGE_ORIENTATION: the rotation that makes a
-  ///   frame upright.
+  /// - Parameter orientation: value of the tag GST_TAG_IMAGE_ORIENTATION: the rotation and flip
+  ///   that make a frame upright.
   init(orientation: String?) {
     guard let orientation, let degrees = orientation.split(separator: "-").last.flatMap({ Int($0) }) else { return }
     isMirrored = orientation.hasPrefix("flip")

@@ -32,8 +32,8 @@ public struct Lettering: Sendable, Codable, Hashable {
   /// bytes takes a second per frame.
   static let longest = 1024
 
-  /// - Throws: ``RetrogradeError`` of code `usage` if the caption is too long or its style is
-  ///   invalid.
+  /// - Throws: ``RetrogradeError`` of code `usage` if the caption is too long or not UTF-8, or if
+  ///   its style is invalid.
   package func check() throws {
     guard let caption else { return }
     guard !caption.hasRawBytes else {

@@ -18,8 +18,8 @@ struct MovieStream: Sendable {
   /// edit lists then suffice for 12 hours at 48 kHz.
   private static let expected = ClockTime.seconds(3600)
 
-  /// - Throws: ``RetrogradeError`` if the container can't store video, or if encoding fails to
-  ///   start.
+  /// - Throws: ``RetrogradeError`` if the container can't store video, if a video has a size limit,
+  ///   or if encoding fails to start.
   init(
     _ output: String, _ outputs: Outputs, _ caps: Caps, _ frameRate: FrameRate, _ audio: MovieAudio?,
     _ options: ReverseOptions, _ cancellation: Cancellation

@@ -196,7 +196,8 @@ public final class MovieWriter: Sendable {
     }
   }
 
-  /// Stops the work at once, and removes the unfinished file.
+  /// Stops the work at once. The unfinished file is removed when the writer is released, or earlier
+  /// by ``finish()``.
   public func cancel() { work.cancellation.cancel() }
 
   private struct Written {

@@ -35,8 +35,10 @@ struct AudioCapabilities {
   /// True if `count` channels are accepted, with any mask.
   func takes(_ count: Int) -> Bool { takes(count, "channels=\(count)") }
 
-  /// Returns a channel mask that the encoder accepts for `count` channels: `given`, or else the
-  /// most similar mask; nil if the encoder accepts none.
+  /// Returns a channel mask that the encoder or muxer accepts for `count` channels; nil if none is
+  /// accepted. FLAC, Vorbis and Opus have one fixed mask per number of channels. For other codecs,
+  /// the mask is `given`, or else GStreamer's default mask (for PCM: 0). With one or two channels,
+  /// the mask is always GStreamer's default mask.
   func mask(for count: Int, like given: UInt64) -> UInt64? {
     if count <= 2 { return takes(count) ? Speakers.usual(count) : nil }
     if hasFixedSpeakers { return takes(count) ? AudioCapabilities.fixed[count] ?? 0 : nil }
@@ -73,7 +75,7 @@ struct AudioCapabilities {
 
   private func takes(_ count: Int, _ fields: String) -> Bool {
     guard let encoder else { return Caps("audio/x-raw,\(fields)").map(container.takes) ?? false }
-    // qtmux writes at most two channels of ALAC.
+    // Ask the muxer too: qtmux, for example, writes at most two channels of ALAC.
     let isWritten = Caps("\(codec.caps.mediaType),channels=\(count)").map(container.takes) ?? false
     return isWritten && takes(fields, encoder)
   }

@@ -7,7 +7,7 @@ extension CarriedDetails {
   /// comments made from tags that the muxer does not write.
   var comments: [String] {
     let all = loopComments.played + (holdsComments ? freeComments + promoted(source.index.tags?.withDate) : [])
-    // The date is written as a tag.
+    // Leave out the comment with `secondDate`, because the muxer writes this date as a tag.
     return all.unique.filter { $0 != secondDate.map { "DATE=\($0)" } }
   }
 
@@ -55,7 +55,7 @@ extension CarriedDetails {
   }
 
   /// Warning if a comment of a FLAC source sets loudspeakers other than FLAC's default, and the
-  /// output does not hold that comment.
+  /// output is not FLAC.
   private var unsupportedLoudspeakers: Warning? {
     guard let mask = named(source.index.tags).first(where: \.saysLoudspeakers), container?.isFLAC == false,
       audio.contains(where: { $0.codec.mediaType == "audio/x-flac" }), !isHeldByFLAC(mask)
@@ -117,7 +117,7 @@ extension CarriedDetails {
 
   private var holdsComments: Bool { container?.holdsComments ?? false && !isOnlyTheora }
 
-  /// Names of the file tags that are written; nil if unknown.
+  /// Names of the file tags that the output's muxer or encoder writes; nil if unknown.
   private var heldTags: Set<String>? { isOnlyTheora ? [] : container?.heldTags }
 
   /// True if the output is Ogg with only Theora video. Such an output has no tags, since theoraenc
@@ -157,14 +157,15 @@ extension CarriedDetails {
     return kept.merging(language.flatMap { TagList(language: $0) })?.withPlainLanguage
   }
 
-  /// Date to write instead of the creation time in the source's header; nil if there is no such date.
-  /// FLAC and Ogg write `datetime` as the date, so the creation time would be a second date.
+  /// Date to write instead of the creation time in the source's header; nil if the source does not
+  /// have two different dates. FLAC and Ogg write `datetime` as the date, so the creation time
+  /// would be a second date.
   private var secondDate: String? {
     heldTags?.contains("datetime") ?? false ? source.index.tags?.dateBesidesTime : nil
   }
 
-  /// Comments `LANGUAGE` of the file, which FLAC and Ogg hold as the language of their audio; empty
-  /// for other outputs.
+  /// `LANGUAGE` comments of the source file. FLAC and Ogg outputs store the language as a tag of
+  /// their audio. Empty for other outputs, or without audio.
   private var languagesOfFile: [NamedTag] {
     guard container.map({ $0.isFLAC || $0.isOgg }) ?? false, !audio.isEmpty else { return [] }
     return source.index.tags?.fileLanguages ?? []
@@ -177,7 +178,8 @@ extension CarriedDetails {
     return languagesOfFile.filter { !held.contains(TagList.shortLanguage($0.text)) }
   }
 
-  /// Language of the file, to write if the audio has no language of its own.
+  /// First language of the source file; nil if an audio stream has a language of its own, which is
+  /// written instead.
   private var languageOfFile: NamedTag? {
     audio.allSatisfy { $0.tags?.language == nil } ? languagesOfFile.first : nil
   }
@@ -195,7 +197,8 @@ extension CarriedDetails {
     tag.name.utf8.allSatisfy { $0 < 0x80 } || !(container?.isOgg ?? false)
   }
 
-  /// Returns the comments whose names GStreamer does not know as tags, except for loop comments.
+  /// Returns the comments whose names GStreamer does not know as tags, except comments about loops
+  /// or about the source's encoding.
   private func named(_ tags: TagList?) -> [NamedTag] {
     (tags?.strings("extended-comment") ?? []).compactMap { NamedTag(comment: $0) }
       .filter { !$0.isTechnical && !$0.saysLoop }
@@ -237,7 +240,8 @@ extension TagList {
     strings("extended-comment").compactMap { NamedTag(comment: $0) }.filter { $0.name.uppercased() == "LANGUAGE" }
   }
 
-  /// Date that is not the day of the list's creation time; nil if the list lacks one of the two.
+  /// Date that differs from the day of the list's creation time. nil if both are the same day, if
+  /// the list lacks one of the two, or if the date has other characters than digits and hyphens.
   fileprivate var dateBesidesTime: String? {
     guard time != nil, !hasSameDay, let date = dateComment ?? texts(of: "date")?.first else { return nil }
     return date.utf8.allSatisfy { "0123456789-".utf8.contains($0) } && TagList(dateTime: date) != nil ? date : nil

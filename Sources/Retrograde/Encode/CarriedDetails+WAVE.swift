@@ -4,8 +4,8 @@ import RetrogradeEngine
 
 extension CarriedDetails {
   /// RIFF chunks that the output gets from a WAVE source besides the audio, and warnings about RIFF
-  /// chunks that are left out. `haveMarkers` is true if the source has markers; chapters made from
-  /// these markers are then not written again.
+  /// chunks that are left out. `haveMarkers` is true if the output is WAVE and the source has
+  /// markers; chapters made from these markers are then not written again.
   var waveChunks: (chunks: [WAVEChunks.Chunk], warnings: [Warning], haveMarkers: Bool) {
     guard let wave = source.facts?.wave, let rate = wave.rate, container?.isWave ?? false, !hasSoundtrack else {
       let sources = source.parts.isEmpty ? [source] : source.parts

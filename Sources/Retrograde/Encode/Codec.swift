@@ -40,7 +40,7 @@ struct Codec: Sendable, Equatable {
     chosenEncoder = encoder
   }
 
-  /// Name of the codec in an encoding profile.
+  /// Text for the codec in an encoding profile: the requested encoder, or else the codec's caps.
   var profile: String { chosenEncoder ?? text }
 
   /// Short names of codecs, with the caps of each codec.

@@ -41,8 +41,8 @@ extension CodecChange: Codable {
 }
 
 extension EncodingChoice {
-  /// Returns the change of a video's codec; nil if the codec stays the same, or if the source is
-  /// raw video, which has no codec.
+  /// Returns the change of a video's codec; nil if the codec stays the same, if the source's codec
+  /// is unknown, if the source is raw video, or if the user set an encoding profile.
   static func change(
     from source: Codec?, to chosen: Codec?, _ raw: Caps, _ container: Container, _ options: EncodingOptions,
     _ output: String
@@ -75,10 +75,11 @@ extension EncodingChoice {
     return CodecChange(kind: .video, source: source.shortName, output: written, reason: reason)
   }
 
-  /// Returns the change of an audio stream's codec; nil if the codec stays the same.
+  /// Returns the change of an audio stream's codec; nil if the codec stays the same, if the
+  /// source's codec is unknown, or if the user set an encoding profile.
   /// - Parameters:
-  ///   - isUntimed: true if audio in the container has no timestamps. Priming would then shift the
-  ///     audio against the video.
+  ///   - isUntimed: true if the output has video, and audio in the container has no timestamps.
+  ///     Priming would then shift the audio against the video.
   ///   - raw: caps of the samples.
   static func change(
     from source: Codec?, to chosen: Codec, _ container: Container, _ options: EncodingOptions, _ output: String,

@@ -3,12 +3,13 @@ import RetrogradeEngine
 
 /// Elements that prepare YUV frames for `videoconvert`, which alone would convert colours wrongly.
 enum ColourConversion {
-  /// Returns the elements before the final `videoconvert`; empty if the colours stay the same.
+  /// Returns the elements before the final `videoconvert`; empty if range and matrix stay the same.
   ///
   /// `videoconvert` does not convert the range within one matrix (`Quirk.videoconvertRange`). A
   /// detour through RGB would clip the colours that RGB cannot represent, so `videobalance` scales
-  /// luma and chroma instead. With eight bits, a conversion to another matrix rounds down: in
-  /// GStreamer 1.22, all levels were two of 255 too low. With ten bits, the mean error is below 0.5.
+  /// luma and chroma instead. Frames are converted to another matrix in ten bits: the mean error is
+  /// below 0.5. In eight bits, `videoconvert` rounds down: in GStreamer 1.22, all levels were two
+  /// of 255 too low.
   /// - Parameters:
   ///   - colours: colorimetry of the frames.
   ///   - target: colorimetry of the encoder, with the matrix of BT.601.
@@ -30,7 +31,7 @@ enum ColourConversion {
     ]
   }
 
-  /// Ten-bit formats with the same chroma subsampling.
+  /// Ten-bit format with the same chroma subsampling, for each eight-bit format.
   private static let deeper = ["I420": "I420_10LE", "YV12": "I420_10LE", "Y42B": "I422_10LE", "Y444": "Y444_10LE"]
 
   /// Converts limited to full range: luma 16 to 235 becomes 0 to 255, and chroma expands from 224

@@ -5,13 +5,15 @@ import RetrogradeEngine
 
 /// A supported output container, selected by file name extension.
 struct Container: Sendable {
-  /// Output caps of the container's muxers; nil if no muxer is needed (MP3, FLAC, images).
+  /// Output caps of the container's muxers; nil if no muxer is needed (MP3, FLAC, images, Y4M), or
+  /// if the format is not ``isKnown``.
   var caps: String?
   /// Video codecs to choose from, as caps, best first.
   var videoCodecs: [String]
   /// Audio codecs to choose from, as caps, best first.
   var audioCodecs: [String]
-  /// False for a format that is not written, so that it is not known what the format can hold.
+  /// False for a format that Retrograde can't write. The codecs and details that the format can
+  /// hold are then unknown.
   var isKnown = true
   /// True if the container holds one audio stream and nothing else.
   var holdsOneStream = false
@@ -147,8 +149,8 @@ struct Container: Sendable {
   }
 
   /// Returns the container of a finished file, which another program may have written. The name's
-  /// extension selects the container, as in ``of(_:format:)``. If the extension is not an output's,
-  /// the file's content selects the container.
+  /// extension selects the container, as in ``of(_:format:)``. If no output format has this
+  /// extension, the file's content selects the container.
   static func of(finished path: String, name: String, format: String?) throws -> Container {
     let isSelected =
       format != nil || name == "-" || ImageSequence.isPattern(name) || named(fileExtension(name)) != nil
@@ -227,8 +229,8 @@ struct Container: Sendable {
     caps: "application/ogg", videoCodecs: ["video/x-theora"], audioCodecs: ["audio/x-vorbis", "audio/x-opus"],
     holdsOneVideo: true, needsAudioFromStart: true)
 
-  /// Container of a format that is not written. The file must have all video and audio streams of
-  /// the source, but may lack all other details.
+  /// Container of a format that Retrograde can't write. In a verification, the file must have all
+  /// video and audio streams of the source, but may lack all other details.
   private static let unknown = Container(videoCodecs: [h264], audioCodecs: [aac], isKnown: false)
 
   private static let m4a = Container(

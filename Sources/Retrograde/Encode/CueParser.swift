@@ -3,10 +3,10 @@ import RetrogradeEngine
 
 /// Parser of SubRip and WebVTT files.
 ///
-/// GStreamer's `subparse` could read these files, but drops a cue without an error if it has no
-/// number, ends before the last one, or follows a blank line or a zero byte in a cue. It also drops
-/// tags, and reads a whole file in another encoding if one character is invalid (seen in 1.22;
-/// `parse_subrip`, `convert_encoding`).
+/// GStreamer's `subparse` could read these files, but silently drops some cues: cues without a
+/// number, cues that end before the previous cue, and cues after a blank line or a zero byte in
+/// another cue. `subparse` also drops tags, and reads a whole file in another encoding if one
+/// character is invalid (seen in 1.22; `parse_subrip`, `convert_encoding`).
 struct CueParser {
   private(set) var cues: [Cue] = []
   private let isWeb: Bool
@@ -41,7 +41,8 @@ struct CueParser {
     finishCue()
   }
 
-  /// Number of lines before the first cue within which SubRip has a timing line.
+  /// Number of lines at the start of a file that are searched for a timing line. A file without a
+  /// timing line there is not SubRip.
   private static let longestStart = 100
 
   private mutating func add(_ line: ArraySlice<UInt8>) {
@@ -99,7 +100,8 @@ struct CueParser {
     }
   }
 
-  /// Warnings about text and marks in the file that the cues do not have.
+  /// Warnings about parts of the file that the cues lack: stray lines, settings, tags, styles and
+  /// regions.
   var warnings: [Warning] {
     var found: [Warning] = []
     if strayLines > 0 {
@@ -162,7 +164,8 @@ private struct CueTiming {
     return ClockTime(nanoseconds: Int64(seconds) * 1_000_000_000 + Int64(milliseconds(&text)) * 1_000_000)
   }
 
-  /// Takes a decimal fraction from the start of `text`. Spaces before its digits count as zeros.
+  /// Takes a decimal fraction of a second from the start of `text`, and returns it in milliseconds.
+  /// Spaces before the digits count as zeros.
   private static func milliseconds(_ text: inout ArraySlice<UInt8>) -> Int {
     guard let first = text.first, ",.".utf8.contains(first) else { return 0 }
     text = text.dropFirst()

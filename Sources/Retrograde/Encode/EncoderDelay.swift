@@ -13,8 +13,8 @@ struct EncoderDelay {
   let samples: Int
 
   private static let length = 16_384
-  /// Longest delay that can be found, in sample frames: twice the priming of AAC and MP3, even for
-  /// 192 kHz audio that is resampled to 48 kHz.
+  /// Longest delay that can be found, in sample frames: well above the priming of AAC and MP3, even
+  /// for 192 kHz audio that is resampled to 48 kHz.
   private static let reach = 8192
   private static let probe = 2048
 

@@ -36,8 +36,8 @@ struct EncoderSettings: Sendable {
   ]
 
   /// Supported widths and heights, for encoders whose pad template allows sizes that do not work
-  /// (`Quirk.x264encLargestSize`). For FFV1, FFmpeg divides a frame into one slice per thread;
-  /// frames that are too small for that turn black, or encoding does not start (FFmpeg 5.1 and 8).
+  /// (`Quirk.x264encLargestSize`). For FFV1, FFmpeg divides a frame into one slice per thread.
+  /// Frames with a side below 4 pixels become black, or encoding does not start (FFmpeg 5.1 and 8).
   static let sides = ["x264enc": 1...16_384, "avenc_ffv1": 4...Int.max]
 
   /// Codecs whose players expect 4:2:0 chroma.
@@ -51,7 +51,7 @@ struct EncoderSettings: Sendable {
   /// FFV1, the only codec whose encoder keeps transparency.
   static let alphaCodec = "video/x-ffv,ffvversion=1"
 
-  /// True if packets with these caps can have transparency.
+  /// True for packets of ``alphaCodec``, which can have transparency.
   static func keepsAlpha(_ caps: Caps) -> Bool { alphaCodec.hasPrefix(caps.mediaType + ",") }
 
   /// True if the width or height is odd and chroma has half the lines or columns. x264 and x265
@@ -127,7 +127,8 @@ struct EncoderSettings: Sendable {
   }
 
   private func x264(_ raw: Caps) throws -> Properties {
-    // Quirk.x264encBufferInConstantQuality
+    // Switch off the rate limit (VBV), which `x264enc` would apply even at constant quality
+    // (`Quirk.x264encBufferInConstantQuality`).
     var set = [("vbv-buf-capacity", "0"), ("speed-preset", try number("speed-preset", "x264enc"))]
     // A preset that the user requested is used unchanged.
     if options.preset == nil { set += EncoderSpeed.additions(to: "x264enc", options.quality) }
@@ -177,7 +178,8 @@ struct EncoderSettings: Sendable {
         ("min-quantizer", "0"), ("max-quantizer", options.maxSize == nil ? "46" : "63"),
       ]
     }
-    return set + [("keyframe-max-dist", "240"), ("lag-in-frames", "0")]  // Quirk.vp9encLag
+    // With `lag-in-frames` above 0, frames are lost at the end (`Quirk.vp9encLag`).
+    return set + [("keyframe-max-dist", "240"), ("lag-in-frames", "0")]
   }
 
   private func av1(_ raw: Caps) throws -> Properties {
@@ -188,7 +190,8 @@ struct EncoderSettings: Sendable {
     let set = [("cpu-used", speed), ("usage-profile", isRealTime ? "1" : "0"), ("threads", "4"), ("row-mt", "true")]
     let quantizers = EncoderSettings.av1Quantizers
     guard options.bitrate == nil, let crf else {
-      // Quirk.av1encMaxQuantizer
+      // Set the largest quantizer, because av1enc's default of 0 makes the output exceed the bit
+      // rate (`Quirk.av1encMaxQuantizer`).
       return set + [
         ("min-quantizer", "0"), ("max-quantizer", "\(quantizers.upperBound)"),
         ("target-bitrate", try rate(wanted(raw), "target-bitrate", "av1enc", unit: 1000)),
@@ -208,10 +211,10 @@ struct EncoderSettings: Sendable {
     ]
   }
 
-  /// Returns the number of slices, for multithreading. FFmpeg refuses slices of very small frames,
-  /// and slices that are too large: a slice's width x height x (bits + 1) x planes must be at most
-  /// 2^27 (ffv1enc.c). With 12 bits and four planes, a quarter of 9.5 million pixels is just below
-  /// that limit.
+  /// Returns the property `slices`, for multithreading; empty for small frames. FFmpeg refuses
+  /// slices of very small frames, and slices that are too large: a slice's width x height x
+  /// (bits + 1) x planes must be at most 2^27 (ffv1enc.c). With 12 bits and four planes, a quarter
+  /// of 9.5 million pixels is just below that limit.
   private func ffv1(_ raw: Caps) -> Properties {
     let (width, height) = (raw.int("width") ?? 0, raw.int("height") ?? 0)
     guard width >= 256 && height >= 192 else { return [] }
@@ -269,12 +272,12 @@ struct EncoderSettings: Sendable {
     }
   }
 
-  /// Constant rate factor, which sets the quality on the encoder's scale; nil if a bit rate is
-  /// used.
+  /// Constant rate factor, on the encoder's scale: the requested factor, or 16 for the quality
+  /// `high`; nil for other qualities. A requested bit rate takes precedence.
   private var crf: Int? { options.constantRateFactor ?? (options.quality == .high ? 16 : nil) }
 
-  /// Returns the bit rate for a video encoder, in bits per second; nil if the encoder uses constant
-  /// quality.
+  /// Returns the bit rate for a video encoder, in bits per second; nil if the quality is constant
+  /// or lossless, or if `takes` lists no bit rate for the encoder.
   func bitrate(of encoder: String, _ raw: Caps) -> Int? {
     guard options.quality != .lossless, options.bitrate != nil || crf == nil,
       EncoderSettings.takes[encoder]?.contains(.bitrate) ?? false

@@ -1,8 +1,8 @@
 /// Default speed presets of encoders, by factory name.
 ///
-/// The usual speeds are the knees of the curves of quality over time in docs/quality.md, which
-/// `make quality` draws. From a knee, the next slower speed takes at least a quarter more time, but
-/// improves the similarity to the source (SSIM) by less than 0.003. For HEVC, the speed is the
+/// docs/quality.md has curves of quality over encoding time, which `make quality` draws. The usual
+/// speeds are the knees of these curves: the next slower speed takes at least a quarter more time,
+/// but improves the similarity to the source (SSIM) by less than 0.003. For HEVC, the speed is the
 /// slowest that takes no longer than x264 with the preset `medium`, which is FFmpeg's default. For
 /// VP9, the speed is the fastest that keeps nearly still frames distinct: from speed 5 on, libvpx
 /// may make a frame look like its neighbour.

@@ -4,7 +4,7 @@ import RetrogradeEngine
 
 extension EncodingChoice {
   /// Returns the codec for a video: the requested codec, the source's codec, or the container's
-  /// usual codec.
+  /// usual codec. For lossless quality, only FFV1 and H.264 are candidates.
   static func videoCodec(
     _ choice: VideoChoice, _ video: Streams.Video, _ container: Container,
     _ options: EncodingOptions,
@@ -64,8 +64,8 @@ extension EncodingChoice {
         ? container.takes(track.caps) || container.takes(codec.caps)
         : codec.encoder != nil && container.takes(codec.caps)
     }
-    // Prefer codecs that need no downmix, and so add Opus: Opus can hold eight channels, but the
-    // AAC encoder accepts only six.
+    // Prefer codecs that need no downmix. Opus is added as a candidate for this reason: Opus can
+    // hold eight channels, but the AAC encoder accepts only six.
     let wide = options.quality == .lossless ? [] : [Codec("audio/x-opus")].compactMap { $0 }
     let fitting = (possible + wide.filter { $0.encoder != nil && container.takes($0.caps) }).filter {
       AudioForm(track.caps, for: $0, in: container)?.mixedCaps == nil

@@ -1,8 +1,8 @@
 import GStreamer
 import RetrogradeEngine
 
-// Errors and warnings of `--quality lossless`. If the codec can't store the pixels exactly, FFV1
-// causes a warning, any other codec an error. Rounded audio samples cause a warning.
+// Errors and warnings of `--quality lossless`. Pixels that FFV1 can't store exactly cause a
+// warning; with any other codec, such pixels cause an error. Rounded audio samples cause a warning.
 extension EncodingChoice {
   /// Returns the pixel format in which `codec` encodes frames like `raw` without changing any
   /// value. If FFV1 has no such format, adds a warning and returns nil.

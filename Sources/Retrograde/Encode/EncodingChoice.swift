@@ -10,7 +10,8 @@ struct EncodingChoice: Sendable {
     var codec: Codec?
     /// Encoder properties.
     var settings: [(name: String, value: String)] = []
-    /// Requested bit rate, in bits per second; nil if the encoder uses constant quality.
+    /// Requested or default bit rate, in bits per second; nil if the quality is constant or
+    /// lossless, or if the encoder's bit rate setting is not known.
     var bitrate: Int?
     /// Encoding profile for only this stream, without the container.
     var profile = ""
@@ -46,7 +47,8 @@ struct EncodingChoice: Sendable {
   var audioForms: [AudioForm] = []
   /// Number of sample frames in each audio stream; nil if unknown.
   var sampleCounts: [Int?] = []
-  /// Bit rate of each audio encoder, in bits per second; nil if the encoder uses constant quality.
+  /// Value of the property `bitrate` of each audio encoder; nil if the property is not set, as for
+  /// PCM, lossless codecs and constant quality.
   var audioBitrates: [Int?] = []
   /// Encoding profile for each audio stream, without the container.
   var audioProfiles: [String] = []

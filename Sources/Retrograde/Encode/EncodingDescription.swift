@@ -115,7 +115,8 @@ struct EncodingDescription {
       return parts + format.preparation(hasAlpha: frame.hasAlpha, isHalved: frame.isHalved)
         + ["appsink name=frames sync=false enable-last-sample=false max-buffers=4"]
     case .sequence(let encoder, let opaque):
-      // Quirk.videoconvertAlphaForOpaque
+      // Allow only opaque formats for opaque frames: `videoconvert` would otherwise choose a format
+      // with alpha (`Quirk.videoconvertAlphaForOpaque`).
       return parts + (frame.hasAlpha ? [] : [EncodingDescription.filter(opaque)]) + [
         encoder, "multifilesink name=file index=1 location=\(Description.quoted(path))",
       ]

@@ -49,7 +49,7 @@ final class EncodingPipeline: Sendable {
     var tags: TagList?
     /// Duration of the output; nil for an endless output.
     var duration: ClockTime?
-    /// Lowest allowed timestamp for time 0 of the output (`mirrorStart`).
+    /// Lowest allowed value of `mirrorStart`, the timestamp of the output's time 0.
     var lead = ClockTime.zero
     /// Format and settings of an animation, which is written from the frames of the appsink
     /// `frames`; nil if the output is no animation.
@@ -80,8 +80,8 @@ final class EncodingPipeline: Sendable {
   let videos: [AppSource]
   let audio: [AppSource]
   let texts: [AppSource]
-  /// Timestamp in the pipeline of time 0 of the output: at least `contents.lead`, and greater than
-  /// 0 if audio priming needs room in a container without edit lists.
+  /// Timestamp that stands for the output's time 0 in the pipeline. It is at least `contents.lead`,
+  /// and greater than 0 if audio priming needs room in a container without edit lists.
   let mirrorStart: ClockTime
 
   /// Priming of the audio encoders, measured or known.
@@ -183,8 +183,8 @@ final class EncodingPipeline: Sendable {
     }
   }
 
-  /// Adds a chroma site to VP9 caps that have none, if the lack of a chroma site would crash the
-  /// muxer.
+  /// Adds a chroma site to VP9 caps without one, if the muxer would crash without a chroma site
+  /// (`Quirk.qtmuxChromaSite`).
   ///
   /// MP4 stores only whether a chroma sample is at the top left of its four pixels. The added
   /// chroma site, `mpeg2`, means that the sample is elsewhere, which is the default (VP Codec ISO

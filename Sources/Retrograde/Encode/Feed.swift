@@ -18,9 +18,10 @@ struct Feed: Sendable {
   var drawing = FrameDrawing()
   /// Crop, rotation and scaling of each video's frames, applied after `drawing`.
   var geometries: [FrameGeometry?] = []
-  /// If set, copies the packets of those parts of the first video that are played forwards.
+  /// Copies the packets of the first video's forward parts, and encodes the backward parts; nil if
+  /// all parts are treated alike.
   var copy: ForwardCopy?
-  /// If set, pushes packets that are already encoded, instead of all frames and samples.
+  /// Functions that push packets that are already encoded; nil to push frames and samples.
   var joined: PacketPushers?
   /// Number of sample frames in each pushed buffer.
   var audioPartSize = AudioReader.partSize

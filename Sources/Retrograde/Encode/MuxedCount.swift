@@ -130,8 +130,8 @@ struct MuxedCount: Sendable {
     if ownRate != rate, abs(reached - given) <= rate / 1000 { reached = given }
     if self.raw != nil {
       let lasting = packets.span?.duration.sampleIndex(rate: rate) ?? 0
-      // Allow one packet less: timestamps are rounded, and some encoders' first packet begins
-      // before 0 and is clipped to start at 0.
+      // Allow one packet less, because timestamps are rounded. Some encoders also output a first
+      // packet that begins before 0, and that is clipped to start at 0.
       let tolerance = (packets.longest.sampleIndex(rate: rate))
       if lasting + tolerance < reached { reached = lasting }
     }

@@ -67,7 +67,7 @@ extension OutputPlan {
       let lost = Caps.lightFields.filter { video.caps.declaresLight($0.field) }.map(\.name)
       let encoders: Set = ["x264enc", "x265enc"]
       guard written.packets == nil, !lost.isEmpty, !(written.codec?.encoder.map(encoders.contains) ?? false),
-        // ``unsupportedRange`` already warns about these codecs.
+        // If the codec can't declare high dynamic range, ``unsupportedRange`` already warns.
         video.caps.highDynamicRange == nil
           || written.codec.map({ OutputPlan.codecsWithRange.contains($0.caps.mediaType) }) ?? false
       else { return nil }

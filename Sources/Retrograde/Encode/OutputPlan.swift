@@ -11,7 +11,8 @@ struct OutputPlan: Sendable {
   private(set) var choice: EncodingChoice
   /// Overlays on the frames, and the title before the first frame.
   let drawing: FrameDrawing
-  /// If set, copies the packets of those parts of the video that are played forwards.
+  /// Copies the packets of the video's forward parts, and encodes the backward parts; nil if all
+  /// parts are treated alike.
   let copy: ForwardCopy?
   /// Audio streams that are written.
   let audio: [AudioTrack]
@@ -207,8 +208,8 @@ struct OutputPlan: Sendable {
 }
 
 extension PlayedFrames {
-  /// Returns a warning if frames are shown too early or too late because all get the same duration;
-  /// nil if no frame moves by more than half of that duration, apart from rounding.
+  /// Returns a warning if frames are shown too early or too late because all frames get the same
+  /// duration; nil if no frame moves by more than half of that duration plus half a millisecond.
   /// - Parameter rate: frames per second in the output.
   fileprivate func evened(to rate: Double) -> Warning? {
     let step = 1 / rate

@@ -140,8 +140,8 @@ extension Pipeline {
   }
 
   /// Sets DTS to PTS in streams of one or two frames, for which `x265enc` outputs uninitialised DTS
-  /// (`Quirk.x265encFewFrames`). So few frames need no reordering. `x265enc` outputs these frames
-  /// only at the end of the stream, when their number is known.
+  /// (`Quirk.x265encFewFrames`). One or two frames need no reordering. `x265enc` outputs these
+  /// frames only at the end of the stream, when their number is known.
   func setDecodingTimesOfFewFrames() {
     guard Quirk.x265encFewFrames.applies else { return }
     for encoder in elements(ofFactory: "x265enc") {
@@ -159,7 +159,8 @@ extension Pipeline {
     }
   }
 
-  /// Limits the time between decoding (DTS) and presentation (PTS) of a frame to a second.
+  /// Shortens the time between decoding (DTS) and presentation (PTS) of the first frame to 0.1 s if
+  /// that time exceeds a second.
   ///
   /// In x264 and x265, this delay equals the time from the first frame to the second or third
   /// frame. A long first frame makes the delay too long for players. The first frame is long, for

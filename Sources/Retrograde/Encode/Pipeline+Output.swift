@@ -53,8 +53,8 @@ extension Pipeline {
 
   /// Sets the timescales of MP4 and MOV. Edit lists count in units of the movie's timescale. With
   /// the audio's sample rate as timescale, edits of audio are exact to the sample; without audio,
-  /// the first video's timescale is used. If the duration in these units would exceed 32 bits, or
-  /// is unknown, the movie's timescale stays unchanged.
+  /// the first video's timescale is used. If the duration in these units would not fit a signed
+  /// 32-bit number, or is unknown, the movie's timescale stays unchanged.
   private func setTimescales(for contents: EncodingPipeline.Contents) throws {
     let scales = contents.videos.map { VideoTimescale.units(for: $0.caps.fraction("framerate")) }
     for (video, scale) in zip(contents.videos, scales) {

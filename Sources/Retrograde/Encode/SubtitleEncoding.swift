@@ -5,8 +5,8 @@ enum SubtitleEncoding {
   /// Converts UTF-16 and UTF-32 to UTF-8, and removes byte order marks. Other bytes stay as they
   /// are.
   ///
-  /// Zero bytes are removed, because `subparse`, which reads other formats than SubRip and WebVTT,
-  /// ignores everything after the first one.
+  /// Zero bytes are removed, because `subparse` ignores everything after the first zero byte.
+  /// `subparse` reads all formats except SubRip and WebVTT.
   static func withoutWideCharacters(_ bytes: [UInt8]) -> [UInt8] {
     let plain: [UInt8]
     if bytes.starts(with: [0xFF, 0xFE, 0, 0]) {

@@ -8,7 +8,7 @@ import RetrogradeEngine
 enum SubtitleFile {
   /// Reads a subtitle file in SubRip, WebVTT, MicroDVD, SAMI or another format that `subparse`
   /// knows.
-  /// - Returns: the subtitles, and warnings about what else is in the file.
+  /// - Returns: the subtitles, and warnings about parts of the file that are left out.
   /// - Throws: ``RetrogradeError``.
   static func read(
     _ path: String, _ resources: Resources, _ cancellation: Cancellation
@@ -51,8 +51,8 @@ enum SubtitleFile {
   private static func parsed(
     _ bytes: [UInt8], _ path: String, _ resources: Resources, _ cancellation: Cancellation
   ) throws -> SubtitleTrack {
-    // The parsers of some formats drop the last line if it does not end. `subparse` adds line ends,
-    // but not for all formats (gst_sub_parse_sink_event).
+    // The parsers of some formats drop the last line if no line break follows. `subparse` adds line
+    // breaks, but not for all formats (gst_sub_parse_sink_event).
     let spool = try Spool(directory: resources.spoolDirectory)
     defer { withExtendedLifetime(spool) {} }
     _ = try (bytes + "\n\n".utf8).withUnsafeBytes { try spool.append($0) }

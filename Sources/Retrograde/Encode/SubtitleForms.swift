@@ -113,7 +113,7 @@ enum SubtitleText {
   }
 
   /// Converts WebVTT text (W3C, "WebVTT", 6.4) to Pango markup. Bold, italics and underline stay.
-  /// - Parameter lost: receives the kinds of the other marks.
+  /// - Parameter lost: receives the kinds of tags that are lost, such as `voices`.
   static func markup(ofWeb text: String, without lost: inout Set<String>) -> String {
     var result = ""
     var rest = text[...]

@@ -19,7 +19,8 @@ struct TheoraFrames {
   ///   - source: caps of the input.
   ///   - format: pixel format chosen for the encoder; nil: the input's format, if Theora supports
   ///     that format.
-  /// - Returns: nil if the frames already have Theora's range and matrix.
+  /// - Returns: nil if the frames already have Theora's range and matrix, or if their
+  ///   colorimetry is unknown.
   init?(_ source: Caps, format: String?) {
     let declared = source.string("colorimetry")
     let known =

@@ -118,8 +118,8 @@ package enum MediaFolder {
     switch content(path) {
     case .media: true
     case .unknown: isNamedAsMedia(path)
-    // TypeScript files have the extension of transport streams (`ts`), and still images have those
-    // of animations (`webp`).
+    // TypeScript files have the extension of transport streams (`ts`), and still images may have
+    // the extension of animations (`webp`).
     case .other: isNamedAsMedia(path) && !shared.contains(fileExtension(path))
     }
   }

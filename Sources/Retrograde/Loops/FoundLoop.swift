@@ -29,7 +29,8 @@ public struct FoundLoop: Sendable, Hashable, Codable {
   /// forth.
   public var audio: Fit?
 
-  /// Length of the crossfade at the seam in the written file; nil if the seam is a cut.
+  /// Length of the crossfade at the seam in the written file; nil if the seam is a cut, or in the
+  /// result of ``LoopFinder/find(seam:_:)``, which writes no file.
   public var blend: ClockTime?
 
   /// True if neither video nor audio reveals the seam.

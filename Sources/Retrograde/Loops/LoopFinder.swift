@@ -10,7 +10,7 @@ public import RetrogradeEngine
 /// try await finder.reverser(of: found, seam: .blend(.seconds(0.4))).reverse(to: "loop.mp4")
 /// ```
 ///
-/// All frames are compared in one pass, at low resolution. Memory use: one kilobyte for each frame
+/// All frames are compared in one pass, at low resolution. Memory use: 1.4 kilobytes for each frame
 /// of the longest allowed loop, and 2,400 bytes for each second of the source's audio. Two frames
 /// match only if their neighbours match too, so that the motion continues (Schödl, Szeliski,
 /// Salesin, Essa: Video Textures, SIGGRAPH 2000, 3.1).
@@ -45,8 +45,8 @@ public struct LoopFinder: Sendable {
   ///   - seam: transition with which the loop will be written. A blend needs some of the source
   ///     beyond the loop, so it restricts the search.
   ///   - report: gets the progress; called on a thread of the finder.
-  /// - Throws: ``RetrogradeError``: code `usage` if no loop has an allowed length; other codes if
-  ///   the source can't be read.
+  /// - Throws: ``RetrogradeError``: code `usage` if the source has no video, if options can't be
+  ///   used, or if no loop has an allowed length; other codes if the source can't be read.
   public func find(
     seam: LoopSeam = .cut, _ report: @escaping @Sendable (ReversalProgress) -> Void = { _ in }
   ) async throws -> FoundLoop {

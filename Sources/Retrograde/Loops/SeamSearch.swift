@@ -114,8 +114,7 @@ struct SeamSearch {
     return (best.moving ?? best.still).map(found)
   }
 
-  /// Evaluates all loops whose last frame is the one before frame `end`. `time` is the end of that
-  /// last frame.
+  /// Evaluates all loops whose last frame is frame `end - 1`. `time` is the end of frame `end - 1`.
   private mutating func evaluateLoops(endingBefore end: Int, at time: ClockTime?) {
     guard let time, time <= room.end, end > first else { return }
     for number in first..<end {
@@ -140,7 +139,7 @@ struct SeamSearch {
   }
 
   /// Returns the cost of a seam at which frame `a` is played in place of frame `b`, and the
-  /// difference of these two frames; nil if they were not compared.
+  /// difference of the two frames; nil if the two frames were not compared.
   private func seam(_ a: Int, _ b: Int) -> (cost: Double, residual: Double)? {
     guard rows.count > 1, let own = rows[rows.count - 2][a] else { return nil }
     let near = [rows.count > 2 ? rows[rows.count - 3][a - 1] : nil, own, rows[rows.count - 1][a + 1]].compactMap { $0 }

@@ -57,8 +57,9 @@ struct Spectrogram {
     return false
   }
 
-  /// Returns the difference between the audio around two times, in dB. This is the mean over all
-  /// bands in three pairs of intervals: at these times, before them, and after them.
+  /// Returns the difference between the audio around two times, in dB: the mean over all bands of
+  /// three pairs of intervals. One pair contains the two times; the other pairs are the intervals
+  /// before and after.
   func distance(_ a: ClockTime, _ b: ClockTime) -> Double {
     let (first, second) = (interval(at: a), interval(at: b))
     let count = decibels.count / Spectrogram.bands

@@ -28,7 +28,7 @@ public struct EncodingOptions: Sendable, Codable {
   /// set.
   public var encoderOptions: [String: String]
   /// `GstEncodingProfile` in GStreamer's serialised syntax, or the name of an encoding target. A
-  /// profile replaces all other encoding options.
+  /// profile replaces the options for codecs and quality; ``framing`` still applies.
   public var profile: String?
   /// Video bit rate in bits per second.
   public var bitrate: Int?
@@ -41,7 +41,7 @@ public struct EncodingOptions: Sendable, Codable {
   public var maxSize: ByteCount?
   /// Number of colours in a GIF, 2 to 256; nil: 256.
   public var colors: Int?
-  /// Strength of a GIF's dithering (Floyd-Steinberg), from 0 (none) to 1; nil: 1/3, which looks
+  /// Strength of a GIF's dithering (Floyd-Steinberg), from 0 (none) to 1; nil: 0.35, which looks
   /// best.
   public var dither: Double?
   /// True if a ``Preset`` set the video codec.
@@ -54,9 +54,9 @@ public struct EncodingOptions: Sendable, Codable {
   package var audioBitrate: Int?
   /// Crop, orientation and size of the frame in the output.
   public var framing: Framing
-  /// True if video in Matroska keeps its transparency. The video codec is then FFV1, unless another
-  /// codec is requested. Few video players show transparency. WebP, APNG and PNG always keep
-  /// transparency.
+  /// True to keep the transparency of video in Matroska. Video with transparency is then encoded as
+  /// FFV1, unless another codec is requested. Few video players show transparency. WebP, APNG and
+  /// PNG always keep transparency.
   public var keepsAlpha: Bool
   /// True to deinterlace, with one output frame per source frame.
   public var deinterlaces: Bool

@@ -15,7 +15,7 @@ public struct Preset: Sendable, Hashable {
   /// Date when the limits were looked up, in ISO 8601, such as `2026-01` or `2026-01-31`; nil if
   /// the file has no date.
   public var date: String?
-  /// File name extensions that the place accepts; empty: any.
+  /// File name extensions that the destination accepts; empty: any.
   public var extensions: [String]
   public var crop: Framing.Crop?
   public var scale: Framing.Scale?
@@ -62,8 +62,10 @@ public struct Preset: Sendable, Hashable {
     (videoCodec, audioCodec) = (target.video, target.audio)
   }
 
-  /// Sets the place in `options`, and each value of the preset that no option sets or excludes. For
-  /// example, an encoding profile excludes codecs, and a bit rate excludes a maximum size.
+  /// Makes this preset the destination (`output.place`) of `options`, and copies its other values,
+  /// except those that `options` sets or excludes. An encoding profile excludes the codecs and the
+  /// maximum size. An encoder excludes the video codec. A bit rate, a constant rate factor or
+  /// lossless quality excludes the maximum size.
   public func apply(to options: inout ReverseOptions) {
     var encoding = options.encoding
     if encoding.framing.crop == nil { encoding.framing.crop = crop }

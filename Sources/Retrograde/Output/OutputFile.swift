@@ -5,7 +5,8 @@ import Synchronization
 import Paths
 
 /// A single output file. The file is created in its folder without a name (`O_TMPFILE`), and gets
-/// its name when it is complete.
+/// its name when it is complete. If the file system can't create unnamed files, the file has a
+/// temporary name until then.
 ///
 /// If no file has the name yet, `linkat` assigns it in one step. `linkat` can't replace a file, so
 /// a replacement takes two steps: the new file gets a temporary name in the same folder, and then
@@ -28,7 +29,8 @@ final class OutputFile: OutputPart {
   private let state: Mutex<State>
 
   /// - Parameter needsName: true to behave as on a file system that can't create unnamed files.
-  /// - Throws: ``RetrogradeError`` of code `cannotCreateOutput`; `inputOutput` if the disk is full.
+  /// - Throws: ``RetrogradeError`` of code `cannotCreateOutput`; `inputOutput` if the disk is full
+  ///   or fails.
   init(_ place: OutputPlace, overwrites: Bool, inputs: [String], needsName: Bool = false) throws {
     self.place = place
     self.overwrites = overwrites

@@ -3,8 +3,8 @@ import RetrogradeEngine
 import Synchronization
 import Paths
 
-/// Output files in one folder whose names GStreamer sinks choose: numbered images, or segments and
-/// their playlist.
+/// Output files in one folder, with file names that GStreamer sinks choose: numbered images, or
+/// segments and their playlist.
 ///
 /// The files are written to a temporary subfolder, and moved to the folder when all are complete.
 /// Numbered files replace all existing files of the same pattern. The existing files are first

@@ -10,7 +10,7 @@ final class StandardOutput: OutputPart {
   private let cancellation: Cancellation
 
   /// - Throws: ``RetrogradeError`` of code `usage` if standard output is a terminal; of code
-  ///   `cannotCreateOutput` if standard output is closed.
+  ///   `cannotCreateOutput` if standard output is closed or open only for reading.
   init(_ resources: Resources, _ cancellation: Cancellation) throws {
     self.cancellation = cancellation
     guard isatty(STDOUT_FILENO) == 0 else {

@@ -27,7 +27,7 @@ extension Element {
 }
 
 extension Pipeline {
-  /// True if the video of an appsrc is encoded as HEVC.
+  /// Returns true if the video of the appsrc `name` is encoded as HEVC.
   func encodesHEVC(_ name: String) -> Bool {
     guard let hevc = Caps("video/x-h265") else { return false }
     return element(name)?.downstream.contains {
@@ -35,7 +35,7 @@ extension Pipeline {
     } ?? false
   }
 
-  /// True if the video of an appsrc is deinterlaced.
+  /// Returns true if the video of the appsrc `name` is deinterlaced.
   func deinterlaces(_ name: String) -> Bool {
     element(name)?.downstream.contains { $0.factoryName == "deinterlace" } ?? false
   }

@@ -36,8 +36,8 @@ struct PipelineIndexer: Sendable {
     /// Language of the first audio stream, without region and script; nil if undefined.
     var language: String?
     var warnings: [Warning] = []
-    /// True if each stream comes unchanged from the file. If so, a stream that is shorter than the
-    /// file declares has lost data.
+    /// True if no element is known to change the length of a stream. If so, a stream that is
+    /// shorter than the file declares has lost data.
     var isWhole = true
   }
 
@@ -163,7 +163,7 @@ struct PipelineIndexer: Sendable {
       case nil: break
       case .streamsEnded, .restIsMissing: return
       case .cancelled, .readerFailed, .pipelineFailed:
-        pipeline.set(.null)  // Unblocks the failed reader.
+        pipeline.set(.null)  // Unblocks the readers.
         return
       case .stalled:
         throw RetrogradeError(.damagedInput, about: name, "the decoding half makes no progress")
@@ -305,7 +305,8 @@ private final class PacketCollector: Sendable {
     while reader.next() != nil {}
     let (list, caps, end) = packets.withLock { ($0.list, $0.caps, $0.end) }
     guard let caps, !list.isEmpty else { return .nothing }
-    // After the last packet, all pads are linked, so the path can be determined.
+    // After the last packet, all pads are linked, so the elements between file and decoder are
+    // known.
     let path = path()
     var index = VideoIndex(
       caps: caps, tags: (reader.sink.pad?.tags(global: false)).merging(path?.tags), packets: list, segmentEnd: end,
@@ -321,9 +322,9 @@ private struct Job: Sendable {
   let reader: StreamReader
   let work: @Sendable (StreamReader) throws -> (PipelineFound, [Warning])
 
-  /// Reads the appsink until end of stream. If reading fails, the other jobs stop. This job drains
-  /// its appsink until the pipeline stops, because a source blocked by a full queue can't be
-  /// stopped (`Quirk.coreHeldSourceEnd`).
+  /// Reads the appsink until end of stream. If reading fails, the other jobs stop, and this job
+  /// drains its appsink until the pipeline stops. Without draining, a full queue could block a
+  /// source, and a blocked source can't be stopped (`Quirk.coreHeldSourceEnd`).
   func run() throws -> (PipelineFound, [Warning]) {
     do {
       return try reader.read(work)

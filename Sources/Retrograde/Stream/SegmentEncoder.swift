@@ -82,8 +82,8 @@ struct SegmentEncoder: Sendable {
   ///
   /// - Parameters:
   ///   - header: header that applies to all ranges.
-  ///   - take: gets each packet on a thread of the pipeline. After an error, `take` gets no more
-  ///     packets, and the error is thrown when `give` has returned.
+  ///   - take: gets each packet on a thread of the pipeline. If `take` throws, it gets no more
+  ///     packets, and this function throws the error after `give` has returned.
   /// - Returns: number and time span of the pushed frames or samples.
   func encode(
     _ header: Header, _ cancellation: Cancellation,
@@ -121,7 +121,7 @@ struct SegmentEncoder: Sendable {
     }
   }
 
-  /// Obtains the header by encoding one video frame, or some audio, of zero bytes.
+  /// Obtains the header by encoding one video frame, or 8192 audio sample frames, with all bytes 0.
   func header(_ cancellation: Cancellation) throws -> Header {
     guard let written = TemporaryFile(in: resources.spoolDirectory, mode: 0o600) else {
       throw RetrogradeError(

@@ -72,9 +72,9 @@ final class SegmentPieces: Sendable {
     if let last = state.withLock({ fragment(&$0, $0.packets.count) }) { take(last) }
   }
 
-  /// Returns the complete fragments. A fragment is complete when all its packets have arrived, and
-  /// the frame after it was announced: the start of this frame determines the duration of the
-  /// fragment's last packet.
+  /// Returns the complete fragments. A fragment is complete when two things have happened: all its
+  /// packets have arrived, and ``note(_:)`` has announced the first frame of the next fragment. The
+  /// start of that frame determines the duration of the fragment's last packet.
   private func fragments(_ state: inout State) -> [[UInt8]] {
     var ready: [[UInt8]] = []
     while let first = state.places.first, let bound = bounds.first(where: { $0 > first }),

@@ -5,14 +5,15 @@ extension SegmentedMirror {
   /// Settings of a segmented output: the playback of the source, and the division into segments.
   package struct Settings: Sendable, Codable {
     package var playback: PlaybackOptions
-    /// Heights of the video renditions in pixels, each at most the source's height. Empty: one
-    /// rendition with the source's height, at most ``usualHeight``.
+    /// Requested heights of the video renditions, in pixels. Heights above the source's are reduced
+    /// to the source's, and odd heights to even ones. Empty: one rendition with the source's
+    /// height, at most ``usualHeight``.
     package var heights: [Int]
     /// Resource limits of one segment. Several segments may be made at the same time.
     package var resources: Resources
-    /// Target length of a segment; at least a second. The first segments are shorter.
+    /// Target length of a segment, 1 to 60 seconds. The first two segments are shorter.
     package var target: ClockTime
-    /// True for lossless H.264 and ALAC. Browsers can't play these formats, but tests can compare
+    /// True for lossless H.264 and ALAC. Few browsers can play these formats, but tests can compare
     /// the output with the source bit by bit.
     var isLossless = false
 
@@ -41,7 +42,7 @@ extension SegmentedMirror {
   /// One stream of the output in segments: the video in one codec at one size, or one audio stream.
   package struct Rendition: Sendable, Codable {
     package enum Kind: Sendable, Hashable, Codable {
-      /// Size in square pixels, and average frames per second.
+      /// Width and height in square pixels, and average frames per second.
       case video(width: Int, height: Int, frameRate: Double)
       case audio(channels: Int, sampleRate: Int)
     }

@@ -198,10 +198,11 @@ package final class SegmentedMirror: Sendable {
   ///
   /// - Parameters:
   ///   - time: times before the start select the first frame, times past the end the last one.
-  ///   - height: in pixels, 16 to 2160; the width follows.
+  ///   - height: in pixels, 16 to 2160; the aspect ratio determines the width.
   ///   - isExact: true for exactly the frame at `time`; false for the nearest keyframe, which is
   ///     faster.
-  /// - Throws: `CancellationError`; or ``RetrogradeError``, of code `usage` if there is no video.
+  /// - Throws: `CancellationError`; or ``RetrogradeError``, of code `usage` if there is no video or
+  ///   `height` is out of range.
   package func picture(
     at time: ClockTime, height: Int, isExact: Bool = true, _ cancellation: Cancellation
   ) throws -> [UInt8] {

@@ -10,8 +10,8 @@ struct AudioComparison {
   private(set) var expected = 0
   /// Number of sample frames in the mirror, including silence while only the video plays.
   private(set) var found = 0
-  /// Exact numbers of sample frames in both files; nil if unknown because of a codec's priming or
-  /// padding.
+  /// Exact numbers of expected sample frames, and of those in the mirror. nil if resampling, or a
+  /// codec's priming or padding, makes them unknown.
   var stored: (expected: Int, found: Int)?
   /// Delay of the mirror's audio, in the mirror's sample frames; nil if the audio is silent, or if
   /// no delay makes it match the source's audio.
@@ -108,9 +108,9 @@ struct AudioComparison {
     return blocks
   }
 
-  /// Returns the first sample frames of the blocks in which to measure the lag: the loudest block
-  /// of each quarter, and the first and last blocks that are not quiet. The first and last blocks
-  /// are needed for a steady tone: in its middle, the tone also matches one period later.
+  /// Returns the start of each block in which to measure the lag, in sample frames. These blocks
+  /// are the loudest of each quarter, and the first and last that are not quiet. The first and last
+  /// blocks are needed for a steady tone: in its middle, the tone also matches one period later.
   /// - Parameter length: length of the complete audio, in sample frames.
   private static func places(
     _ blocks: [(start: Int, energy: Double)], of length: Int

@@ -52,7 +52,7 @@ struct AudioLag {
     let margin = isExact ? 1e-6 : nil
     var found = AudioLag.peak(correlations, near: AudioLag.reach, within: AudioLag.near, margin)
     // A periodic signal nearly matches itself at wrong lags. If the files differ only by rounding,
-    // the score of the right lag is nearly 1, so require a much higher score.
+    // the score of the right lag is nearly 1, so reject lower scores than for lossy codecs.
     let least = isExact ? 0.9999 : 0.985
     if found.map({ $0.score < least }) ?? true {
       let short = probes.compactMap { CrossCorrelation($0.sought(channels), $0.given, channels: channels) }
@@ -106,7 +106,7 @@ private struct CrossCorrelation {
   private var energies: [Double] = [0]
 
   /// - Parameter wanted: interleaved samples. The slice's indices are positions in the probe.
-  /// - Returns: nil if `wanted` is silent.
+  /// - Returns: nil if `wanted` is silent, or longer than `given`.
   init?(_ wanted: ArraySlice<Float32>, _ given: [Float32], channels: Int) {
     self.wanted = wanted
     self.given = given

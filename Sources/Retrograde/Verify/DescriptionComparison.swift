@@ -116,8 +116,9 @@ enum DescriptionComparison {
     return checks
   }
 
-  /// Checks the loudspeaker positions of audio channels, if both files declare positions, and the
-  /// mirror's format can store the source's positions.
+  /// Checks the loudspeaker positions of more than two audio channels, if both files declare
+  /// positions, and the mirror's format can store the source's positions. Returns a check only if
+  /// the positions differ.
   static func loudspeakers(
     _ source: AudioTrack, _ mirror: AudioTrack, _ label: String, _ container: Container
   ) -> [Verification.Check] {
@@ -169,10 +170,11 @@ enum DescriptionComparison {
       + tags(source, mirror, container) + plays(source, mirror)
   }
 
-  /// Delay of the chapters and subtitles in a mirror without video. If the container can't mark the
-  /// priming of audio for removal, all streams are later by the priming. Its length can't be measured
-  /// in periodic audio, so it is the delay of the first chapter or subtitle, up to the longest
-  /// priming.
+  /// Returns the delay of the chapters and subtitles in a mirror without video. If the container
+  /// can't mark the priming of audio for removal, the priming delays all streams. The priming's
+  /// length can't be measured in periodic audio. Therefore, the result is the delay of the first
+  /// chapter, or of the first subtitle if there are no chapters. The result is 0 if this delay is
+  /// negative, or longer than the longest priming.
   static func primingDelay(
     _ source: PlayableSource, _ mirror: PlayableSource, _ container: Container
   ) -> ClockTime {
@@ -284,7 +286,8 @@ enum DescriptionComparison {
       let own = source?.texts(of: name) ?? []
       var found = given.flatMap { $0?.texts(of: name) ?? [] }
       found += comments.filter { TagList.tag(named: $0.name) == name }.map(\.text)
-      // FLAC and Ogg write only the creation time if it is on the same day as the date.
+      // If date and creation time are on the same day, FLAC and Ogg files contain only the creation
+      // time.
       if name == "date" { found += given.flatMap { $0?.texts(of: "datetime") ?? [] }.map { String($0.prefix(10)) } }
       // Also split each value, because some containers join several values into one.
       if own.count > 1 { found += found.flatMap { $0.split(separator: #/[,;] /#).map(String.init) } }

@@ -25,16 +25,17 @@ struct FrameComparison {
   /// Comparison of blocks of pixels, for the frames that are not identical to their source frames.
   var picture = PictureComparison()
   /// True if a frame of a lossless codec differs from its source frame, although size and pixel
-  /// format are the same. Correct frames differ only if they were converted to another format and
-  /// back.
+  /// format are the same. In a correct mirror, this happens only if the frames were converted to
+  /// another format and back.
   private(set) var isUnconverted = false
   /// Check of the source's frames against a plain decode (``PlainFrames``); nil if there was no
   /// plain decode.
   var sourceFrames: SourceFrameCheck?
   /// Delay of each frame of the mirror relative to its expected time.
   private var delays: [ClockTime] = []
-  /// Tolerance for the start of the first frame: the frame's own duration. If the frame outlasts
-  /// the other streams in the source, the mirror may show it later than expected.
+  /// Tolerance for the start of the first frame: the frame's own duration. In a reversal, this
+  /// frame is the source's last one. If it outlasts the source's other streams, the mirror may show
+  /// it later than expected.
   private var firstSlack = ClockTime.zero
   /// Durations of the last compared frame, in the mirror and as expected.
   private(set) var lastDuration = (found: ClockTime.zero, expected: ClockTime.zero)
@@ -48,8 +49,8 @@ struct FrameComparison {
   ///   - isForRGB: true if the mirror is RGB, but the source is not. Colours of the source that RGB
   ///     can't represent are then clipped before the comparison.
   ///   - isTransparent: true if the source's frames have transparency.
-  ///   - isHalved: true if the mirror's codec subsampled the chroma, even if its decoder outputs
-  ///     RGB.
+  ///   - isHalved: true if the mirror's codec (WebP) subsampled the chroma, although its decoder
+  ///     outputs RGB.
   ///   - comparesPixels: true to compare every pixel even if the formats differ; the source's
   ///     frames are then converted.
   ///   - isInLosslessCodec: true if the mirror's codec keeps every pixel.

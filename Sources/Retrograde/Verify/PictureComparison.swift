@@ -27,8 +27,8 @@ struct PictureComparison {
 
     var count: Int { differences.reduce(0, +) }
 
-    /// Difference that 90 % of the blocks do not exceed, in 8-bit levels. Ignores the frame of
-    /// `worst`, so that a wrong frame can't raise its own limit, unless it is the only frame.
+    /// Returns the difference that 90 % of the blocks do not exceed, in 8-bit levels. Ignores the
+    /// frame of `worst` if there are other frames, so that a wrong frame can't raise its own limit.
     /// - Parameter identical: number of frames without differences, which were not added.
     func usual(identical: Int) -> Int {
       let blocks = differencesInWorst.reduce(0, +)

@@ -189,7 +189,7 @@ struct SampleWindows {
       other += window.other
       product += (window.own + window.other - window.difference) / 2
     }
-    // Don't measure the level of quieter audio, because rounding alone changes that level.
+    // Don't measure the level of audio below -70 dB, because rounding alone changes that level.
     if own > 1e-7 * Double(finding.judged), other > 0, product > 0 {
       // Use the smaller of two estimates of the gain, because added noise changes only one of them,
       // but a change of level changes both.

@@ -35,8 +35,8 @@ struct SourceFrameCheck {
     return (others.count, first, last)
   }
 
-  /// Reclassifies each differing frame as damaged if its pixels equal those of another plain
-  /// decode. The pixels then depend on how the decoder conceals damage, not on seeking.
+  /// Reclassifies each differing frame as damaged if another plain decode outputs the same pixels
+  /// for this frame. The pixels then depend on how the decoder conceals damage, not on seeking.
   /// - Parameter other: frames of another plain decode, with a different number of threads.
   mutating func excludeFrames(damagedBy other: PlainFrames) {
     let remaining = others.filter { other.holds($0.hash, number: $0.number) == false }

@@ -35,8 +35,8 @@ enum StreamDescriptions {
   static func mostPriming(_ rate: Int) -> Double { max(0.12, 2112 / Double(max(rate, 1))) }
 
   /// Returns the largest accepted shift of frames, in seconds, in a container that counts frames
-  /// instead of storing times: half a frame, and half a millisecond, because other containers round
-  /// the source's times to a millisecond.
+  /// instead of storing times. The limit is half a frame, plus half a millisecond, because the
+  /// source's container may round times to a millisecond.
   static func mostShift(_ frame: ClockTime) -> Double { frame.seconds / 2 + 0.0005 }
 
   /// Checks that the mirror starts at 0, or is delayed only by the priming of lossy audio.
@@ -57,7 +57,8 @@ enum StreamDescriptions {
       "start", holds, holds ? "\(start)" : "\(start), expected 0", ["ms": start.seconds * 1000])
   }
 
-  /// Checks languages, if the mirror's container can store languages.
+  /// Checks languages. If no stream of the mirror has a language, the check fails only if the
+  /// mirror's container can store languages.
   static func languages(
     _ source: PlayableSource, _ mirror: PlayableSource, _ container: Container
   ) -> [Verification.Check] {

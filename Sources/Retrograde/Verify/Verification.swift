@@ -10,8 +10,8 @@ public struct Verification: Sendable, Codable {
     public var holds: Bool
     /// Finding in words.
     public var finding: String
-    /// Figures of the finding, by name: counts, decibels, milliseconds (`ms` in the name), sample
-    /// frames.
+    /// Figures of the finding, by name, such as counts, decibels, milliseconds (`ms` in the name),
+    /// sample frames or 8-bit levels.
     public var figures: [String: Double]
 
     init(_ subject: String, _ holds: Bool, _ finding: String, _ figures: [String: Double] = [:]) {

@@ -75,9 +75,9 @@ extension Verifier {
       "not written, because the result is not an exact reversal of \(verifier.sourceName) (\(difference))")
   }
 
-  /// - Parameter name: final file name of the mirror. Its extension selects the container, which
-  ///   determines the allowed deviations. For other extensions, the mirror's content selects the
-  ///   container.
+  /// - Parameter name: final file name of the mirror. The extension selects the container, which
+  ///   determines the allowed deviations. If the extension is unknown, the mirror's content selects
+  ///   the container.
   func run(_ work: Work, name: String, turnsPackets: Bool = false) throws -> Verification {
     let container = try Container.of(finished: self.mirror, name: name, format: options.encoding.format)
     var requirements = OutputRequirements(container, options.encoding)

@@ -66,7 +66,8 @@ package struct AudioReader: LegAudio {
   }
 
   /// Returns a buffer of `count` sample frames.
-  /// - Parameter done: number of sample frames output before this buffer.
+  /// - Parameter done: number of the leg's sample frames before this buffer, in the leg's
+  ///   direction.
   private func part(after done: Int, _ count: Int) throws -> AudioPart {
     let part =
       leg.direction == .forward

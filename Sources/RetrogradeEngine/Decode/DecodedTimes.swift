@@ -3,8 +3,9 @@ import MediaTime
 import Synchronization
 
 /// Display times of a video's frames according to its decoder.
-/// Needed if packets have no times, or if packet times differ from frame times. Examples are MPEG-2
-/// with times for only some pictures, raw video, and packets without a frame.
+///
+/// These times are needed if packets have no times, or if packet times differ from frame times.
+/// Examples are MPEG-2 with times for only some pictures, raw video, and packets without a frame.
 ///
 /// The whole video is decoded once, forwards, and no frame is kept. Each packet carries a number,
 /// and the frame decoded from the packet carries the packet's number.

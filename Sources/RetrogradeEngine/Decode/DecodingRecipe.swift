@@ -35,7 +35,7 @@ package struct DecodingRecipe: Sendable {
   /// file position of a time, or reads everything before that position. Without timestamps, packets
   /// can't be identified after a seek.
   private(set) var estimatesSeekPositions = false
-  /// See ``VideoIndex/declaresDurations``.
+  /// True if the packet durations come from the container, not from a parser.
   private var declaresDurations = false
   /// True if the pipeline outputs all packets and decodes none (``ofPackets``).
   private(set) var readsPackets = false
@@ -182,7 +182,8 @@ package struct DecodingRecipe: Sendable {
       + "appsink name=\(name) \(DecodingRecipe.sink)"
     sink = name
     if decoder == "avdec_jpeg2000" { self.path = path.boxed }
-    // Quirk.jpegparseRank: avdec_mjpeg needs parsed packets.
+    // avdec_mjpeg needs whole images as packets. Before GStreamer 1.24, parsebin leaves out
+    // jpegparse, which makes them (`Quirk.jpegparseRank`).
     if decoder == "avdec_mjpeg", !caps.has("parsed") { self.path = path.parsed(by: "jpegparse") }
     description = topology.description([(self.path ?? path, tail)])
     source = topology.source
@@ -195,7 +196,7 @@ package struct DecodingRecipe: Sendable {
     packetCaps = caps
     declaresDurations = video.declaresDurations
     isOneGroup = video.keyframes.count == 1
-    // Quirk.avdecGIFTimestamps
+    // The decoder of GIF outputs wrong times (`Quirk.avdecGIFTimestamps`).
     stampsWrongTimes = topology.isGIF
     isTimedByPackets = stampsWrongTimes || path.unstampedTrack != nil
     prepare = topology.prepare

@@ -18,7 +18,7 @@ package struct FrameCollector {
     self.given = given
   }
 
-  /// Adds a frame, unless it is not part of the presentation.
+  /// Adds a frame. Ignores a frame without a start, or outside the presentation.
   /// - Returns: false if the frame starts at or after `limit`. Neither this frame nor any later
   ///   frame is wanted then.
   package mutating func add(_ sample: Sample, before limit: ClockTime? = nil) throws -> Bool {
@@ -30,7 +30,8 @@ package struct FrameCollector {
     return true
   }
 
-  /// Returns the start of a decoded frame; nil if the frame is not part of the presentation.
+  /// Returns the start of a decoded frame; nil if the start is unknown, or the frame is not part of
+  /// the presentation.
   /// - Parameters:
   ///   - times: starts of the previous frames. A frame without a time gets the last of them.
   ///   - given: frame starts to use if the decoded frames have no times.
@@ -70,10 +71,10 @@ package struct FrameCollector {
     var first = 0
     var step = ClockTime(nanoseconds: 40_000_000)
     while first < times.count {
-      // `next` is the first frame with a later start than the frame `first`. Spread the frames
-      // before `next` evenly over the time between these two starts. The last frames get the time
-      // that the frames before them have: Matroska rounds times, so at more than 1,000 frames per
-      // second several frames have the same time.
+      // Matroska rounds times, so at more than 1,000 frames per second several frames have the same
+      // time. `next` is the first frame with a later start than the frame `first`. Spread the
+      // frames before `next` evenly over the time between these two starts. After the last
+      // different start, spread the remaining frames over the previous interval, at most 40 ms.
       let next = times[first...].firstIndex { $0 > times[first] } ?? times.count
       step = next < times.count ? times[next] - times[first] : min(step, ClockTime(nanoseconds: 40_000_000))
       for frame in first + 1..<next {

@@ -12,8 +12,8 @@ package final class FrameConverter: Sendable {
 
   /// - Parameters:
   ///   - caps: caps of the input frames.
-  ///   - elements: elements that the frames pass through, in `gst-launch-1.0` syntax. Together they
-  ///     output one frame for each input frame, immediately.
+  ///   - elements: elements that the frames pass through, in `gst-launch-1.0` syntax. For each
+  ///     input frame, they must immediately output a frame with the same timestamp.
   ///   - form: output caps, in caps syntax.
   package init(_ caps: Caps, _ elements: [String], to form: String, _ cancellation: Cancellation) throws {
     let chain = elements.map { "\($0) ! " }.joined()

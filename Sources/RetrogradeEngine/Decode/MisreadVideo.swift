@@ -2,8 +2,8 @@ import Containers
 import GStreamer
 import Quirks
 
-/// Detects video that GStreamer can't decode or decodes wrongly, from the video's caps and first
-/// packet. An example is video whose pixel format has no name in GStreamer
+/// Detects video that GStreamer can't decode or decodes wrongly. The caps and the first packet show
+/// such video. An example is a pixel format that has no name in GStreamer
 /// (`Quirk.avdecUnnamedFormat`).
 enum MisreadVideo {
   /// Caps of video for which GStreamer has no pixel format: bit depths other than 8, 10 and 12, and
@@ -55,7 +55,8 @@ enum MisreadVideo {
     }
   }
 
-  /// Throws for a video that would crash `decoder` or be decoded wrongly.
+  /// Throws for a video that `decoder` would crash on or decode wrongly, and for H.265 video that
+  /// `avdec_h265` would output as single fields.
   ///
   /// - Throws: ``RetrogradeError`` of code `missingPlugin`.
   static func refuse(_ video: VideoIndex, by decoder: String, source: String) throws {
@@ -108,7 +109,7 @@ enum MisreadVideo {
       remedy: "convert it first: ffmpeg -i \(Shell.quoted(source)) -pix_fmt yuv420p10le video.mkv")
   }
 
-  /// Returns `decoder` with its properties, in `gst-launch-1.0` syntax.
+  /// Returns `decoder` with properties that avoid crashes, in `gst-launch-1.0` syntax.
   ///
   /// The first packet of FFV1 may not specify the pixel format, so a format that has no name in
   /// GStreamer may be found only while decoding. Without `direct-rendering`, such a format usually

@@ -74,8 +74,8 @@ struct PacedAudio: LegAudio {
     return AudioPart(buffer: buffer, shown: shown, count: size)
   }
 
-  /// Always nil and never called. Descending output is supported only if all legs are natural, and
-  /// natural legs use ``AudioReader``.
+  /// Returns nil; never called. Descending output is supported only if all legs are natural
+  /// (``PlaybackLeg/isNatural``), and natural legs use ``AudioReader``.
   mutating func nextFromEnd() throws -> AudioPart? { nil }
 
   mutating func read(_ count: Int) throws -> [UInt8] {
@@ -119,8 +119,9 @@ struct PacedAudio: LegAudio {
   }
 }
 
-/// Audio of a part of the source at a leg's speed and in the direction of the leg's audio. The
-/// audio continues beyond the end of the part.
+/// Audio of a part of the source at a leg's speed and in the direction of the leg's audio. Beyond
+/// the end of the part, ``ResampledSamples`` continues with the source's audio, and
+/// ``PitchedSamples`` is silent.
 protocol PacedSamples {
   /// Returns the next `count` sample frames.
   func take(_ count: Int) throws -> [UInt8]

@@ -40,8 +40,8 @@ final class PacketStore: Sendable {
   ///   - recipe: recipe that decodes the video.
   ///   - spoolDirectory: directory to store the bytes in; nil to read the bytes from the source
   ///     again on request.
-  /// - Returns: nil if the disk has no room for the packets, or if the packets differ from those of
-  ///   the index.
+  /// - Returns: nil if not all packets go to one decoder, if the disk has no room for the packets,
+  ///   or if the packets differ from those of the index.
   /// - Throws: ``RetrogradeError`` if the spool can't be written, or the source can't be read.
   static func read(
     _ video: VideoIndex, _ recipe: DecodingRecipe, _ spoolDirectory: String?, _ cancellation: Cancellation

@@ -53,8 +53,8 @@ extension VideoSource {
   /// - Parameters:
   ///   - usesWindowThreads: true to use as many threads as for decoded windows.
   ///   - report: called with the time of each frame.
-  /// - Returns: nil if there is no plain decode to compare with: the source has no decoder, or
-  ///   consists of decoded frames only.
+  /// - Returns: nil if there is no plain decode to compare with: the output is packets, the source
+  ///   consists of decoded frames only, or a joined video is fitted to another video's format.
   package func plainFrames(
     usesWindowThreads: Bool = false, _ cancellation: Cancellation, report: (ClockTime) -> Void
   ) throws -> PlainFrames? {

@@ -151,7 +151,7 @@ final class VideoDecoder: Sendable {
   /// - Parameters:
   ///   - video: index of the video.
   ///   - budget: maximum number of bytes in memory, as counted by `gauge`.
-  /// - Throws: ``Mismatch`` if the frames are not exactly those of the index.
+  /// - Throws: ``Mismatch`` if the frames or packets differ from the index.
   func decode(
     _ window: Window, of video: VideoIndex, spool: Spool?, budget: Int, gauge: MemoryGauge,
     _ cancellation: Cancellation
@@ -187,7 +187,7 @@ final class VideoDecoder: Sendable {
     }
   }
 
-  /// Strategy for decoding a window, and as few other frames as possible.
+  /// Strategy for a seek that decodes a window with as few other frames as possible.
   private struct SeekStrategy {
     /// True to seek to the keyframe at the start of the window, instead of an accurate seek.
     var isKeyframe: Bool

@@ -150,7 +150,7 @@ package final class VideoPlayer {
       if clock.borrowed != nil, !isDescending {
         // Each frame has the display time of another frame, so the leg can't be clipped by time.
         // Instead, if the first `skipped` display times are not played, leave out the last
-        // `skipped` frames of the source.
+        // `skipped` frames of the leg's part of the source.
         let skipped = clock.skip(to: from)
         span = video.shown.timeline.clipped(to: whole.span).timeline.span(leaving: skipped, in: whole.span)
         leg = whole

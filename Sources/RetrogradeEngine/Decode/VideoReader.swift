@@ -187,7 +187,7 @@ final class VideoReader: Sendable {
   }
 }
 
-/// Outputs frames in display order, from a decoder after a seek.
+/// Outputs a range of frames in display order, from a decoder that may output earlier frames first.
 private final class ForwardDecoding: Sendable {
   private struct State {
     var decoder: VideoDecoder?

@@ -27,7 +27,8 @@ package final class VideoSource: Sendable {
   private let found: [Warning]
   /// Recorder of format changes, shared by all decoders of the video.
   let changes: FormatChanges
-  /// Store of all frames; nil if windows can be decoded from the source or from its stored packets.
+  /// Store of all frames; nil if windows can be decoded from the source or from its stored packets,
+  /// and for a video that is joined from several videos.
   package let store: DecodedWindow?
   /// Stored packets from which windows are decoded; nil if windows are decoded from the source.
   private let packets: Mutex<PacketStore?>
@@ -52,8 +53,8 @@ package final class VideoSource: Sendable {
   /// frame sooner. Used only if the last group of pictures does not fit in memory.
   private static let watchedLength = ClockTime(seconds: 1.5)
 
-  /// Reads the last window of the source, to find out whether seeks are exact enough to read the
-  /// source in windows.
+  /// Reads the last window of the part to play, to find out whether seeks are exact enough to read
+  /// the source in windows.
   /// - Parameters:
   ///   - range: range of the source to play, in stream time; nil for the whole source.
   ///   - part: part of the range to read; nil for the whole range.
@@ -330,7 +331,7 @@ package final class VideoSource: Sendable {
     return try VideoDecoder(recipe.ofWhole, changes, cancellation)
   }
 
-  /// Starts a decoder at the keyframe before `frame`.
+  /// Starts a decoder at the last keyframe at or before `frame`.
   /// - Returns: true if the packets from this keyframe on are those of the index.
   private func reaches(_ frame: Int, _ decoder: VideoDecoder, _ cancellation: Cancellation) throws -> Bool {
     let start = timeline.starts[frame]

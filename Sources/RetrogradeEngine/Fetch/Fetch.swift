@@ -44,7 +44,8 @@ struct Fetch {
       }
     }
     guard done > 0 else { throw RetrogradeError(.damagedInput, about: name, "is empty") }
-    // Quirk.souphttpsrcEarlyEnd
+    // If the connection ends too early, souphttpsrc reports a normal end
+    // (`Quirk.souphttpsrcEarlyEnd`).
     guard total == 0 || done == total else { throw cut(done, total) }
     return (spool, total > 0)
   }

@@ -18,14 +18,16 @@ package final class FetchedFile: Sendable {
   package let size: Int
   let warnings: [Warning]
   private let name: String
-  /// True if the server or the playlist declared the length or the end of the media.
+  /// True if the server declared the length of the file at the address, or if the input is a local
+  /// playlist.
   private let isWhole: Bool
   /// Path for GStreamer and other readers.
   package var path: String { spool.path }
 
   /// - Returns: nil unless `input` is an http or https address, or a local playlist.
-  /// - Throws: ``RetrogradeError`` of code `noInput` if nothing can be downloaded, or `inputOutput`
-  ///   if the download is incomplete.
+  /// - Throws: ``RetrogradeError`` of code `noInput` if nothing can be downloaded, `inputOutput` if
+  ///   the download is incomplete, or `damagedInput` if the file is empty or the playlist can't be
+  ///   used.
   package init?(
     _ input: String, _ resources: Resources, _ cancellation: Cancellation, _ report: @escaping Report = { _, _ in }
   ) throws {

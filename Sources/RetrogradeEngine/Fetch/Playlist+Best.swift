@@ -1,5 +1,5 @@
-/// Reduces a manifest to a single variant, because dashdemux begins with the first variant
-/// (`Quirk.dashdemuxFirstVariant`).
+/// Reduces a manifest to its best variant, because dashdemux begins with the variant of the lowest
+/// bit rate (`Quirk.dashdemuxFirstVariant`).
 extension Playlist {
   /// Returns the DASH manifest with only the representation of the highest bit rate in each
   /// adaptation set. The result also contains a base address for the names in the manifest, because

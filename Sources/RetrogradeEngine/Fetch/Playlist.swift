@@ -105,8 +105,9 @@ struct Playlist {
   /// server.
   ///
   /// - Parameter path: path of the playlist.
-  /// - Throws: ``RetrogradeError`` of code `damagedInput` if the playlist names anything else, or
-  ///   leads back to itself.
+  /// - Throws: ``RetrogradeError`` of code `damagedInput` if the playlist names anything else,
+  ///   leads back to itself, or has text that can't be checked; `noInput` if a named file can't be
+  ///   read.
   func checkNames(in path: String) throws {
     var checked: Set<String> = []
     try checkNames(in: path, from: [realPath(path) ?? path], &checked)
@@ -192,7 +193,8 @@ struct Playlist {
     }
   }
 
-  /// Returns the value of a tag's attribute, with or without quotes.
+  /// Returns the value of a tag's attribute, quoted or not, without the quotes; nil if the tag
+  /// lacks the attribute.
   private static func value(_ attribute: String, in line: String) -> String? {
     guard let start = line.utf8.firstRange(of: "\(attribute)=".utf8)?.upperBound else { return nil }
     let rest = line[start...]

@@ -1,9 +1,9 @@
 import MediaTime
 
 /// Position and timestamp errors of consecutive decoded buffers. From an anchor of the source's
-/// beginning and an anchor of its middle, ``shift(to:rate:)`` computes the position that a full
-/// pass would give the audio in the middle. This type does not use GStreamer elements, only
-/// arithmetic.
+/// beginning and an anchor of its middle, ``shift(to:rate:)`` computes how far to move the audio in
+/// the middle, so that it has the position that a full pass would give. This type does not use
+/// GStreamer elements, only arithmetic.
 ///
 /// A full pass counts samples from the first timestamp (`AudioLayout`), but timestamps in the
 /// middle may be rounded to a millisecond, so they do not give exact positions. However, the

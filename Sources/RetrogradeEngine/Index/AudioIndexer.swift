@@ -10,11 +10,12 @@ package struct AudioDecoder: Sendable {
   /// Reason for the choice, for the log.
   let reason: String
 
-  /// - Returns: nil if no plugin decodes `stream`.
+  /// - Returns: nil if `stream` can't be decoded (``init(for:changing:)``).
   init?(for stream: StreamPath) { self.init(for: stream.caps, changing: stream.formChange) }
 
   /// - Parameter change: format change between packets; nil if there is none.
-  /// - Returns: nil if no plugin decodes `caps`.
+  /// - Returns: nil if no plugin decodes `caps`, if there are more than ``mostChannels`` channels,
+  ///   or for MPEG-4 ALS.
   package init?(for caps: Caps, changing change: FLACChange? = nil) {
     if AudioDecoder.hasTooManyChannels(caps) { return nil }
     guard caps.mediaType != "audio/x-raw" else {
@@ -122,7 +123,7 @@ package final class AudioIndexer: Sendable {
     // Without `capssetter`, linking limits the caps of a parser to those that the decoder's pad
     // template declares. opusdec also decodes streams whose header states a rate that Opus does not
     // have (44.1 kHz), although the template of opusdec excludes such rates.
-    // It also sets the media type, which the template of the demuxer may lack.
+    // `capssetter` also sets the media type, which the template of the demuxer may lack.
     let open =
       stream.hasUndeclaredCaps || isOpus ? "capssetter join=false caps=\(stream.caps.mediaType) ! " : ""
     return "\(open)\(queue)\(decode)\(placed)audioconvert dithering=none ! audio/x-raw,layout=interleaved\(rate) ! "

@@ -36,12 +36,12 @@ struct AudioLayout: Sendable {
   /// at most 5 s. GstAudioDecoder gives the packet's timestamp to this silence, and a later
   /// timestamp to the frame.
   var fillsGaps = false
-  /// Priming that the demuxer removed. The first packet after the priming has timestamp 0
-  /// (`GaplessInfo.cut`).
+  /// Duration of the priming that the demuxer removed (`GaplessInfo.cut`). If the audio begins
+  /// between 0 and this duration, the first timestamp is wrongly 0.
   var cutPriming = ClockTime.zero
-  /// True for Ogg without Opus. oggdemux counts the samples of the first page from 0, although audio
-  /// may begin before 0: the page then declares an earlier end than the number of its samples
-  /// (Vorbis I, A.2). Only later pages have the right timestamps.
+  /// True for Ogg without Opus. oggdemux counts the samples of the first page from 0, although
+  /// audio may begin before 0. The end position that the page declares is then lower than the
+  /// number of the page's samples (Vorbis I, A.2). Only later pages have the right timestamps.
   var countsFromZero = false
   /// True if the buffers are contiguous and their timestamps are wrong, so that the timestamps must
   /// be ignored.
@@ -131,8 +131,9 @@ struct AudioLayout: Sendable {
     }
   }
 
-  /// Moves the timestamps of the first page (``countsFromZero``): the timestamp after them, which is
-  /// earlier than expected, is right.
+  /// Returns `nominals` with the positions of the first page's buffers moved back, so that the page
+  /// ends where the next page begins (``countsFromZero``). The next page's timestamp is right,
+  /// although it overlaps the first page.
   private func startingBeforeZero(_ nominals: [Int?], _ buffers: [DecodedAudio]) -> [Int?] {
     guard countsFromZero, nominals.first == .some(0) else { return nominals }
     var end = 0

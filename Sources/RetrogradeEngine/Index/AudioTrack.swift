@@ -17,7 +17,7 @@ package struct AudioTrack: Sendable {
   /// Chunks of contiguous audio, ascending and without overlap. Gaps between the chunks are
   /// silence.
   let chunks: [AudioChunk]
-  /// Bit rate of the packets in bits per second; nil if there are no packets.
+  /// Bit rate of the packets in bits per second; nil if unknown, as for raw audio.
   package let bitrate: Int?
   let store: any SampleStore
   /// False if the exact position of the audio is unknown. The position then comes from timestamps.
@@ -68,7 +68,8 @@ package struct AudioTrack: Sendable {
       count: gaps.count, span: span)
   }
 
-  /// Number of bytes in the spool.
+  /// Size of the track's audio in the spool, in bytes, with gaps counted as audio; 0 if the audio
+  /// is not in the spool.
   package var spoolBytes: Int { store is Spool ? frames.count * bytesPerFrame : 0 }
 
   package var span: TimeSpan { span(of: frames) }

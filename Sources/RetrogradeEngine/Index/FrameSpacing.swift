@@ -49,9 +49,10 @@ struct FrameSpacing: Sendable {
 
   /// Returns `caps` with a plausible frame rate.
   ///
-  /// Encoders of variable-rate video write the time base as the rate: 1000, 90000 or 10⁹. h264parse
-  /// outputs this rate (`Quirk.h264parseTimeBase`). AVI would derive all times from this rate,
-  /// mp4mux would use it as a 32-bit timescale, and the last frame would be too short to see.
+  /// Encoders of variable-rate video write the time base as the rate: 1000, 90000 or 10⁹. Before
+  /// 1.24, h264parse outputs this rate (`Quirk.h264parseTimeBase`). AVI would derive all times from
+  /// this rate, mp4mux would use it as a 32-bit timescale, and the last frame would be too short to
+  /// see.
   func withPlausibleRate(_ caps: Caps) -> Caps {
     guard let named = caps.fraction("framerate"), named.numerator > 0, named.denominator > 0 else { return caps }
     let value = Double(named.numerator) / Double(named.denominator)

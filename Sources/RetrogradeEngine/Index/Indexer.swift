@@ -12,7 +12,7 @@ struct Indexer: Sendable {
   let playback: PlaybackOptions
   /// True if the output format supports transparency.
   var holdsAlpha = false
-  /// True if the output is a sequence of image files.
+  /// True if the source is one or more image files.
   var holdsImages = false
   /// Returns true for a video whose packets the output can copy.
   var takesPackets: @Sendable (VideoIndex) -> Bool = { _ in false }
@@ -166,7 +166,7 @@ struct Indexer: Sendable {
           : try DecodingRecipe(index, path, in: topology, name: name, wantsAlpha: holdsAlpha)
         videos.append((path, index, recipe))
       } catch let error as RetrogradeError where !videos.isEmpty {
-        // Only the first video must be indexable. Other videos that cannot be indexed are left out.
+        // The first video must be decodable. A later video that can't be decoded is left out.
         warnings.append(Warning(.streamLeftOut, "left out: another video stream (\(error.message))"))
       }
     }

@@ -23,11 +23,13 @@ package final class PacketTimestamps: Sendable {
     var sources: [Packet] = []
     var taken = 0
     var fillsGaps = false
-    /// True if the decoder outputs one buffer per packet. In this case, ``lost`` counts packets
-    /// without output, and ``span`` ranges from the first of these packets to the last.
+    /// True if the decoder outputs one buffer per packet. ``lost`` then counts packets without
+    /// output.
     var isOneForOne = false
     var isSilent = false
+    /// Number of packets without output, or of WavPack packets with a block that wavpackdec muted.
     var lost = 0
+    /// Time from the first lost packet to the last.
     var span: TimeSpan?
     /// Block headers in the last WavPack packet that entered the decoder.
     var blocks: [WavPackBlock] = []

@@ -1,7 +1,7 @@
 package import Containers
 package import GStreamer
 
-/// File that a user's pipeline reads, with facts about the streams from the file's container.
+/// File that a user's pipeline reads, with the facts that its container states about the streams.
 package struct PipelineSource: Sendable {
   private let opened: OpenedSource
   private let settings: PlaybackSettings

@@ -4,8 +4,8 @@ import MediaTime
 /// Indexes a long source without a full pass, by reading only its beginning and end. The
 /// container's tables contain the times of all other frames, and audio is decoded on request.
 ///
-/// The result is exact: if the tables contradict the packets that were read, there is no quick
-/// index.
+/// The result is exact: if the tables contradict the packets that were read, all video packets are
+/// read. If the audio may have gaps, there is no quick index.
 enum QuickIndex {
   /// Length of the source's end that is read. For sources shorter than three times this length, a
   /// full index is as fast.

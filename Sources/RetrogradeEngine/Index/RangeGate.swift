@@ -70,7 +70,8 @@ final class RangeGate: Sendable {
   /// GStreamer segment of the stream is changed. Call this before the pipeline starts.
   /// - Returns: false if no demuxer leads to `sink`.
   func watch(_ sink: Element, _ kind: StreamKind) -> Bool {
-    // Demuxers are linked only after they find the streams of the file.
+    // A demuxer is linked only after it finds the streams of the file. Until then, the first
+    // element after the demuxer has an unlinked sink pad.
     guard let first = sink.upstream.last, first.isOpenEnded, let pad = first.firstSinkPad else { return false }
     let number = state.withLock { state in
       state.streams.append(Stream(kind: kind))

@@ -98,7 +98,7 @@ final class RangeIndexer {
 
   /// Indexes the part from `start` to `end`, in stream time; a nil `end` means the end of the
   /// source.
-  /// - Throws: ``InexactRange``.
+  /// - Throws: ``InexactRange`` and all other errors of indexing.
   func index(from start: ClockTime, to end: ClockTime?) throws -> SourceIndex {
     var before: [ClockTime?]?
     let preRoll = (preRolls.max() ?? .zero) + RangeIndexer.interleaving
@@ -144,7 +144,7 @@ final class RangeIndexer {
     let videos = reading.videos.enumerated().allSatisfy { number, video in
       guard let keyframe = video.firstKeyframe, keyframe <= start else { return false }
       // If the stream was read to its end, the duration of its last frame is computed from the last
-      // ``FrameSpacing/length`` frame intervals, so that many intervals must have been read.
+      // ``FrameSpacing/length`` frame intervals. All of these intervals must have been read.
       return closed[number] || video.complete(until: nil).starts.map { $0.count > FrameSpacing.length } ?? false
     }
     let audios = preRolls.enumerated().allSatisfy { number, preRoll in

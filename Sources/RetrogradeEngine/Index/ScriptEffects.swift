@@ -111,8 +111,8 @@ private struct Effect {
     return reversed.map { "\(name)(\($0.joined(separator: ",")))" }
   }
 
-  /// Returns the times, which count from the start of the line, for the reversed line; nil if any
-  /// is invalid.
+  /// Converts times, counted in milliseconds from the start of the line, to the times in the
+  /// reversed line; nil if any time is invalid.
   private func times(_ times: ArraySlice<String>, _ duration: Int) -> [String]? {
     let values = times.compactMap { Int($0) }
     guard values.count == times.count, values.allSatisfy({ (0...1_000_000_000).contains($0) }) else { return nil }
@@ -121,8 +121,8 @@ private struct Effect {
 }
 
 extension SubtitleTrack {
-  /// Returns a warning about effects of a script that run forwards, or at their own speed, in the
-  /// output; nil if all effects are reversed with their subtitles.
+  /// Returns a warning about script effects that do not follow the direction, the speed or the
+  /// cut of their subtitles in the output; nil if there are none.
   package func unreversedEffects(_ legs: [PlaybackLeg]) -> Warning? {
     guard isScript else { return nil }
     var names: Set<String> = []
@@ -161,7 +161,7 @@ extension Cue {
     return part.start < part.end ? part : nil
   }
 
-  /// True if `leg` plays all of the cue, forwards or backwards, at its own speed.
+  /// True if `leg` plays all of the cue, forwards or backwards, for as long as in the source.
   fileprivate func isWhole(_ part: TimeSpan, in leg: PlaybackLeg) -> Bool {
     part == span && leg.place(part).duration == span.duration
   }

@@ -77,7 +77,8 @@ package struct VideoIndex: Sendable {
   package let bytes: Int
   /// Reason, for messages, why the packets can't be reversed without decoding; nil if they can.
   package var obstacle: String? = "its packets were not examined"
-  /// Decoder to use if the highest-ranked decoder does not accept the packets; nil otherwise.
+  /// Decoder to use instead of the one that GStreamer ranks first, to keep the pixel format of the
+  /// packets; nil to use GStreamer's choice.
   var decoder: String?
   /// Pixel format of FFV1, which its caps do not state; nil if unknown or for other codecs.
   var pixelFormat: FFV1PixelFormat?

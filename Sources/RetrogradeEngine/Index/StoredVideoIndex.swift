@@ -17,7 +17,8 @@ package struct StoredVideoIndex: Codable, Sendable {
   private let segmentEnd: ClockTime?
   private let isFromStart: Bool
   private let declaresDurations: Bool
-  /// Name of the decoder element, if the choice depends on the first packet; nil otherwise.
+  /// Name of the decoder element to use instead of GStreamer's choice; nil to use GStreamer's
+  /// choice.
   private let decoder: String?
 
   /// Count of numbers stored for each packet.

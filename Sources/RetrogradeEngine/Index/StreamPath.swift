@@ -164,7 +164,7 @@ extension StreamPath {
       stream.caps = caps.removing(["channel-mask"])
     }
     stream.formChange = facts.formChange
-    // oggdemux ends only a file with a single stream at the declared end of the audio.
+    // oggdemux ends the audio at its declared end only if the file has a single stream.
     if let end = numberInFile.flatMap({ facts.report?.vorbisEnds[$0] }) { stream.trim.end = end }
     if let language = facts.language, tags?.has("language-code") != true {
       stream.tags = stream.tags.merging(TagList(languageOfThreeLetters: language))

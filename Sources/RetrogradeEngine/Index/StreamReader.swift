@@ -17,7 +17,7 @@ package struct StreamReader: Sendable {
     self.priorityGate = priorityGate
   }
 
-  /// Runs `body`, which reads the stream, and counts its success or failure.
+  /// Runs `body`, which reads the stream, and counts the stream as ended or failed.
   package func read<Value>(_ body: (StreamReader) throws -> Value) throws -> Value {
     do {
       let value = try body(self)

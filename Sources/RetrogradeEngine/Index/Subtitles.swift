@@ -35,8 +35,8 @@ package struct SubtitleTrack: Sendable {
   /// True for a SubStation Alpha script, old or new.
   package var isScript: Bool { ["application/x-ssa", "application/x-ass"].contains(caps.mediaType) }
 
-  /// True if a stream of `caps` can be reversed, because each cue has a duration and does not
-  /// depend on other cues.
+  /// True if a stream of `caps` can be reversed: plain text and SubStation Alpha scripts, whose
+  /// cues do not depend on other cues.
   package static func takes(_ caps: Caps) -> Bool {
     ["text/x-raw", "application/x-ssa", "application/x-ass"].contains(caps.mediaType)
   }

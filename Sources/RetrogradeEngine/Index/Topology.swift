@@ -35,7 +35,8 @@ package struct Topology: Sendable {
       for (index, step) in stream.steps.enumerated() where known.insert(step.element).inserted {
         let link = index == 0 ? " ! " : " \(reference(stream.steps[index - 1])) ! "
         text += "\(link)\(step.factory) name=e\(step.element)"
-        // Quirk.wavparseSize
+        // wavparse reads the wrong number of bytes from a file with more than 2³¹ - 1 bytes of
+        // audio (`Quirk.wavparseSize`). So read to the end of the file; `trim` cuts the excess.
         if step.factory == "wavparse", facts.wave?.isCutShort == true { text += " ignore-length=true" }
       }
       text += "\(stream.steps.last.map { " \(reference($0))" } ?? "") ! \(tail)"
@@ -57,8 +58,8 @@ package struct Topology: Sendable {
       .withKnownComments.withoutInventedDate
   }
 
-  /// Returns the tags of the file's APE tag that are not in `known`. apedemux reads no item of some
-  /// APE tags without a header, and releases differ in what avdemux_tta reports.
+  /// Returns the items of the file's APE tag that are not in `known`. apedemux reads no items from
+  /// some APE tags that lack a header. Releases of avdemux_tta report different items.
   private func apeTags(besides known: TagList?) -> [NamedTag] {
     facts.apeTags.filter { tag in
       TagList.tag(named: tag.name).map { known?.has($0) != true } ?? !streams.contains { $0.passes("apedemux") }
@@ -160,8 +161,9 @@ package struct Topology: Sendable {
       pipeline.correct(correction)
     }
     if Quirk.matroskademuxStartTime.applies { pipeline.keepMatroskaTimes() }
-    // Needed for Quirk.flvdemuxEarlyAudio, Quirk.mpegpsdemuxStart, and fragmented MP4. The
-    // GStreamer segments of other files do not change.
+    // The GStreamer segment may start after the first packets in FLV, in program streams, and in
+    // fragmented MP4 (`Quirk.flvdemuxEarlyAudio`, `Quirk.mpegpsdemuxStart`). The GStreamer segments
+    // of other files do not change.
     pipeline.keepEarlyPackets()
     pipeline.preferColorsOfStreams()
   }
@@ -231,9 +233,9 @@ extension Topology {
         disk.noteFailure()
       case .endOfStream: break waiting
       case .missingPlugin(let plugin): missing.append(plugin)
-      // All threads had paused, and the bus is still empty. Stop waiting, because no error may
-      // arrive: parsebin drops an error that an element posts while parsebin connects that element
-      // (1.22 to 1.28: `remove_error_filter` in `connect_pad`).
+      // All threads had paused, and the bus is still empty. Stop waiting, because an error may
+      // never arrive: parsebin drops an error that an element posts while parsebin connects that
+      // element (1.22 to 1.28: `remove_error_filter` in `connect_pad`).
       case nil where hasStopped:
         Log.index.warning("\(path): all elements stopped without an error")
         if shared.pads.contains(where: { $0.caps != nil }) { break waiting }
@@ -336,8 +338,8 @@ extension Topology {
     /// Other demuxers may find streams later.
     private static let prompt: Set = ["tsdemux", "qtdemux", "matroskademux", "avidemux"]
 
-    /// Elements that never output more than one stream: PCM in a WAVE file, or a file that is
-    /// itself the stream. Reading to the end would find no further stream.
+    /// Elements that never output more than one stream: `wavparse`, and `typefind` for a file that
+    /// is itself the stream. Reading to the end would find no further stream.
     private static let sole: Set = ["wavparse", "typefind"]
 
     func refuse(_ element: RefusedElement) { found.withLock { $0.refused.append(element) } }

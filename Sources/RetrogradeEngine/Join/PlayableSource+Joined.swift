@@ -22,8 +22,8 @@ extension PlayableSource {
   /// ended.
   ///
   /// The result has the first video stream of each source, and as many audio streams as the first
-  /// source. If a source lacks one of these audio streams, the output stream is silent during that
-  /// source.
+  /// source with audio. If a source lacks one of these audio streams, the output stream is silent
+  /// during that source.
   /// - Parameters:
   ///   - name: name of the result for the user.
   ///   - parts: at least one part; either all parts have video, or none has.

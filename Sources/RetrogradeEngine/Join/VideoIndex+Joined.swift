@@ -1,8 +1,8 @@
 import MediaTime
 
 extension VideoIndex {
-  /// Creates the index of videos that are played in sequence. The index has only the frame times,
-  /// because each video is read with its own index.
+  /// Creates the index of videos that are played in sequence. The index has only frame times,
+  /// durations and average sizes, because each video is read with its own index.
   init(_ parts: [VideoPart]) {
     let packets = parts.flatMap { part in
       let (video, timeline) = (part.video.video, part.video.timeline)

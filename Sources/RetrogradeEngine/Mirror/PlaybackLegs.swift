@@ -35,8 +35,8 @@ package struct PlaybackLegs: Sendable, Codable {
   ///   - timeline: timeline of the video; nil for audio alone.
   ///   - dropsSeam: true to drop the last frame of the output if it repeats the first frame, for
   ///     files that players loop.
-  ///   - keepsForwardWhole: true if, at a turn from backward to forward, the backward leg drops the
-  ///     repeated frame instead of the forward leg.
+  ///   - keepsForwardWhole: true if the backward leg, not the forward leg, drops the repeated frame
+  ///     at a turn from backward to forward.
   package init(
     _ round: [PlaybackLeg], count: Int?, _ presentation: Presentation, timeline: VideoTimeline?,
     dropsSeam: Bool = false,

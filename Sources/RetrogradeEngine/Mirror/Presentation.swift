@@ -115,8 +115,8 @@ package struct VideoTimeline: Hashable, Sendable {
     var slot = 0
     for index in starts.indices {
       let span = span(of: index)
-      // Slots whose first quarter ends while the frame is on screen. The slots are computed without
-      // a loop, because times in damaged files jump by years.
+      // `first..<next` are the slots whose first quarter ends while the frame is on screen. The
+      // slots are computed without a loop, because times in damaged files jump by years.
       let first = max(slot, rate.count(before: span.start - start - quarter))
       let next = rate.count(before: span.end - start - quarter)
       guard first < next else { continue }

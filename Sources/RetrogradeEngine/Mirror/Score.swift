@@ -6,8 +6,8 @@ public import MediaTime
 /// reverser.options.playback.score = try Score(parsing: "0..3, hold 0.8, 3..0 x2")
 /// ```
 ///
-/// No frame is invented, and no frame is dropped. The frame at a turn is shown once, and the speed
-/// sets how long frames are shown.
+/// A score by itself neither invents nor drops frames. The frame at a turn is shown once, and the
+/// speed sets how long frames are shown.
 public struct Score: Hashable, Sendable, Codable {
   /// Audio of a part.
   public enum Audio: String, Hashable, Sendable, Codable, CaseIterable {

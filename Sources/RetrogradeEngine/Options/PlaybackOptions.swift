@@ -30,8 +30,8 @@ public struct PlaybackOptions: Sendable, Codable {
   public var start: SourcePosition?
   /// End of the part of the source to play; nil for the end of the source.
   public var end: SourcePosition?
-  /// Highest frame rate to show; nil to show all frames. Excess frames are dropped, and the same
-  /// frames are dropped in both directions.
+  /// Highest frame rate to show; nil to show all frames. Excess frames are dropped. The same frames
+  /// are dropped in both directions, unless a ``score`` changes the speed.
   public var frameRate: FrameRate?
   /// Frame rate of an image sequence (`frames/%05d.png`).
   public var sequenceRate: FrameRate

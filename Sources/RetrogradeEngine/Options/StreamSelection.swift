@@ -1,6 +1,6 @@
 import Containers
 
-/// Streams of a source to play; all by default.
+/// Selection of a source's streams. Playback options without a selection play all streams.
 public struct StreamSelection: Hashable, Sendable, Codable {
   private struct Item: Hashable, Sendable, Codable {
     var kind: StreamKind

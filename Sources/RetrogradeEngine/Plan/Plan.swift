@@ -16,7 +16,7 @@ public struct Window: Hashable, Sendable, Codable {
   public var decoded: Int { frames.upperBound - keyframe }
 }
 
-/// Plan for reading a video backwards within a memory budget: its windows, last first.
+/// Plan for reading a video backwards within a memory budget. The windows are read last first.
 public struct Plan: Hashable, Sendable, Codable {
   /// How the video is read.
   public enum Method: String, Hashable, Sendable, Codable {
@@ -60,9 +60,9 @@ public struct Plan: Hashable, Sendable, Codable {
 
 extension Plan {
   /// Returns the plan with its first window split in two. The new first window begins at `frame`,
-  /// or later if memory has no room for so many frames. This window needs no spool. The second
-  /// window contains the earlier frames, which are decoded twice. If a split is impossible, the
-  /// plan is returned unchanged.
+  /// or later if the frames from `frame` on do not fit in memory. The new first window needs no
+  /// spool. The second window contains the earlier frames, which are decoded twice. If a split is
+  /// impossible, the plan is returned unchanged.
   func split(before frame: Int) -> Plan {
     guard let first = windows.first else { return self }
     let room = budget / max(frameBytes, 1)

@@ -18,8 +18,8 @@ extension Planner {
     }
   }
 
-  /// Throws an error if the frames exceed the budget even in the smallest pixel format. A few bytes
-  /// of a file can declare a huge frame, and a decoder would allocate memory for the whole frame.
+  /// Throws an error if the budget has no room for two huge frames, even at one byte per pixel. A
+  /// few bytes of a file can declare a huge frame, and a decoder would allocate memory for it.
   ///
   /// Only the frame size from a parser counts, because the container may state a wrong size.
   /// Smaller frames are checked by ``init(_:frameBytes:isLeast:)``, which knows the exact size.

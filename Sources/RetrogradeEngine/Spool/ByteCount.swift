@@ -28,8 +28,8 @@ public struct ByteCount: Hashable, Codable, Sendable, CustomStringConvertible {
     return "\(ByteCount.short(value)) TiB"
   }
 
-  /// Reads a file size limit: `5MB` is 5 million bytes, `5MiB` is 5 x 1024 x 1024. Returns nil
-  /// below 1000 bytes.
+  /// Reads a file size limit: `5MB` is 5 million bytes, `5MiB` is 5 x 1024 x 1024. Returns nil if
+  /// the text is not a size, or the size is below 1000 bytes or at least 10¹⁵ bytes.
   package init?(decimal text: String) {
     let digits = text.prefix { $0.isNumber || $0 == "." }
     let unit = text.dropFirst(digits.count).drop { $0 == " " }.lowercased()

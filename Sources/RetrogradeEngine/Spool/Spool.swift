@@ -4,8 +4,8 @@ import Glibc
 import Synchronization
 import Paths
 
-/// An unlinked temporary file for data that does not fit the memory budget. Nothing is left behind,
-/// however the process ends.
+/// Unlinked temporary file for data that does not fit the memory budget, or that can be read only
+/// once. Nothing is left behind, however the process ends.
 ///
 /// For a source that is opened only to be described, the spool counts the bytes and stores none.
 package final class Spool: Sendable {
@@ -88,7 +88,7 @@ package final class Spool: Sendable {
     return bytes.isEmpty || system_punch_hole(descriptor, bytes.lowerBound, room) == 0
   }
 
-  /// Largest block size in use on file systems that support holes, in bytes.
+  /// Usual block size of file systems that support holes, in bytes.
   private static let block = 4096
 
   /// Fills `bytes` with the bytes of the file from `offset` on.

@@ -9,8 +9,8 @@ import Paths
 /// the file has a name that begins with `.retrograde-`.
 package final class TemporaryFile: Sendable {
   package let descriptor: Int32
-  /// Path of a file with a name, which the code that created this object must remove; nil for a
-  /// file without a name.
+  /// Path of the file if it has a name; nil otherwise. The code that created this object must
+  /// remove a file with a name.
   package let name: String?
 
   /// - Parameters:

@@ -7,7 +7,7 @@ import Synchronization
 package final class DiskWatch: Sendable {
   private let isWaiting = Atomic(false)
 
-  /// Starts to watch `pipeline`. Create this before the pipeline starts.
+  /// Starts to watch `pipeline`. Create this object before the pipeline starts.
   /// - Parameters:
   ///   - path: file that the pipeline's element `source` reads.
   ///   - isOpening: true if the pipeline only finds the streams. A demuxer is then stopped if it

@@ -15,8 +15,8 @@ final class PriorityGate: @unchecked Sendable {
   /// True while urgent work runs.
   var isUrgent: Bool { monitor.locked { takers > 0 } }
 
-  /// Waits while urgent work runs. A cancelled caller also waits, but not for long, because the
-  /// urgent work belongs to the same operation, so cancellation also ends the urgent work.
+  /// Waits while urgent work runs. A cancelled caller also waits, but not for long: cancellation
+  /// ends the urgent work, too, because both belong to the same operation.
   func waitForUrgentWork() {
     monitor.locked { monitor.wait { takers > 0 } }
   }

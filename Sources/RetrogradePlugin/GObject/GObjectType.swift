@@ -102,12 +102,14 @@ struct ElementClass {
     gst_element_class_add_pad_template(raw, gst_pad_template_new(name, direction, presence, caps))
   }
 
-  /// G_PARAM_STATIC_STRINGS is not needed: GObject copies the strings.
+  /// Returns the flags of a property that can be read and written. GObject copies the strings of
+  /// the property, because the flags lack G_PARAM_STATIC_STRINGS.
   private static func flags(_ mutable: Int32) -> GParamFlags {
     GParamFlags(G_PARAM_READABLE.rawValue | G_PARAM_WRITABLE.rawValue | mutable)
   }
 
-  /// Writable only in states up to READY: GST_PARAM_MUTABLE_READY from gstparamspecs.h.
+  /// Flag of a property that is writable only in states up to READY (GST_PARAM_MUTABLE_READY from
+  /// gstparamspecs.h).
   private static let whenReady = Int32(1) << 10
 
   func property(_ id: UInt32, _ name: String, _ nick: String, _ blurb: String, string value: String?) {

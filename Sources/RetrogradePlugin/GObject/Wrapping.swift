@@ -12,8 +12,8 @@ extension UnsafeMutablePointer {
 }
 
 extension UnsafeMutablePointer<GstPad> {
-  /// True if the element downstream of a source pad announces support for the metas of `api` in its
-  /// allocation query.
+  /// Returns true if the element downstream of a source pad announces support for the metas of
+  /// `api` in its answer to an allocation query.
   func peerSupports(_ api: GType, _ caps: Caps) -> Bool {
     guard let query = gst_query_new_allocation(caps.raw, 0) else { return false }
     defer { gst_mini_object_unref(query.asMiniObject) }
@@ -21,7 +21,7 @@ extension UnsafeMutablePointer<GstPad> {
   }
 }
 
-/// GST_CLOCK_TIME_NONE
+/// Value of an unknown time (GST_CLOCK_TIME_NONE).
 let noTime = UInt.max
 
 func release(_ event: UnsafeMutablePointer<GstEvent>) { gst_mini_object_unref(event.asMiniObject) }

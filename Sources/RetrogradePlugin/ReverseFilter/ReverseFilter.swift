@@ -23,8 +23,8 @@ final class ReverseFilter: @unchecked Sendable {
     /// True if a ping-pong (playback forwards, then backwards) outputs the last buffer only once,
     /// at its turn.
     var dropsLast: Bool
-    /// Returns how much of the end of the source the backward half of a ping-pong leaves out; nil
-    /// if unknown before the end.
+    /// Returns the duration that the backward half of a ping-pong leaves out, at the end of the
+    /// source; nil if unknown before the end.
     var turn: @Sendable (Caps, Settings) -> ClockTime?
     /// True if input may be in GPU memory; such input is copied into system memory.
     var isDownloaded: Bool

@@ -265,7 +265,8 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
     if let early { release(early) }
   }
 
-  /// Property `caps` of the uridecodebin around this element, if there is one.
+  /// Property `caps` of the parent element, such as a uridecodebin; nil if the parent has no such
+  /// property.
   var capsOfParent: Caps? {
     guard let parent = gst_object_get_parent(element.asObject) else { return nil }
     defer { gst_object_unref(parent) }

@@ -51,7 +51,8 @@ extension ReverseSource {
     return type
   }()
 
-  /// GStreamer keeps the list for the life of the process.
+  /// Names of the URI schemes, as a C array that is never freed: GStreamer keeps the array for the
+  /// life of the process.
   nonisolated(unsafe) private static let protocols: UnsafePointer<UnsafePointer<gchar>?> = {
     let list = UnsafeMutablePointer<UnsafePointer<gchar>?>.allocate(capacity: SourceSettings.schemes.count + 1)
     for (index, scheme) in SourceSettings.schemes.enumerated() { list[index] = UnsafePointer(g_strdup(scheme.name)) }

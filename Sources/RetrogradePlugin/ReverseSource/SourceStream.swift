@@ -62,7 +62,7 @@ final class SourceStream: @unchecked Sendable {
     var position: ClockTime?
     /// The whole source, once indexed; always nil if the stream was created for the whole source.
     var whole: Part?
-    /// True if the task has paused until the whole source is indexed.
+    /// True while the task is paused because it needs the index of the whole source.
     var awaitsWhole = false
 
     /// True unless a seek has replaced `order`.
@@ -149,8 +149,8 @@ final class SourceStream: @unchecked Sendable {
   }
 
   /// Switches to another part, if another part is to be played next.
-  /// - Returns: false if the part is not available yet; the task has paused until the part is
-  ///   available.
+  /// - Returns: false if the part is not available yet. The task is then paused until the whole
+  ///   source is indexed.
   private func startNextPart(_ order: Order) throws -> Bool {
     guard let from = partNext else { return true }
     guard let part = try part(at: from, order) else { return false }
@@ -367,8 +367,8 @@ final class SourceStream: @unchecked Sendable {
     if waits { startTask() }
   }
 
-  /// Pauses after downstream refused a buffer.
-  /// - Parameter links: value of ``Shared/links`` before the buffer was pushed.
+  /// Pauses because the pad is not linked, or because downstream refused a buffer.
+  /// - Parameter links: value of ``Shared/links`` before this step of the task.
   private func stop(_ order: Order, _ flow: GstFlowReturn, _ links: Int) {
     owner.debug("\(name): stops, \(String(cString: gst_flow_get_name(flow)))")
     let isPaused = shared.withLock { shared in

@@ -35,8 +35,9 @@ package final class Catalog: Sendable {
   static let most = (files: 5000, depth: 8)
 
   /// Reads the named files and folders. Blocks.
-  /// - Throws: ``RetrogradeError``. The code is `noInput` if a named file or folder does not exist,
-  ///   or if no media files were found. The code is `damagedInput` if a named file is not media.
+  /// - Throws: ``RetrogradeError``. The code is `noInput` if a named file or folder does not exist
+  ///   or can't be read, or if no media files were found. The code is `damagedInput` if a named
+  ///   file is not media.
   package init(_ names: [String]) throws {
     self.names = names
     for name in names where access(name.cPath, R_OK) != 0 {
@@ -64,7 +65,8 @@ package final class Catalog: Sendable {
   /// True if exactly one file was named, and no folder.
   var isSingle: Bool { folders.isEmpty && names.count == 1 }
 
-  /// Opens the file with this ID, even if the file was added to a named folder later. Blocks.
+  /// Opens the file with this ID, even if the file was added to a named folder after the server had
+  /// started. Blocks.
   /// - Returns: nil if there is no such file, or the file is no longer in the named folder.
   func open(_ id: String) -> (file: File, content: OpenFile)? {
     if state.withLock({ $0.byID[id] }) == nil, !folders.isEmpty { refreshSometimes() }

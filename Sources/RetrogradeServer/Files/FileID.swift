@@ -1,8 +1,8 @@
 import GStreamer
 import Paths
 
-/// ID of a file in addresses: the letters and digits of its name, and a unique digest. The ID is
-/// the same in each run.
+/// ID of a file in addresses: the first ASCII letters and digits of its name, and eight hexadecimal
+/// digits of the digest of its path. The ID is the same in each run.
 enum FileID {
   private static let longestStem = 40
 

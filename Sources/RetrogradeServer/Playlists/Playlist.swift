@@ -129,7 +129,8 @@ extension SegmentedMirror.Rendition {
 }
 
 extension String {
-  /// Text without line ends and quotes, which a quoted string in a playlist cannot contain.
+  /// Text with each quote replaced by an apostrophe, and each control character by a space. Quoted
+  /// strings in a playlist can contain neither quotes nor line ends.
   fileprivate var quotable: String {
     String(
       String.UnicodeScalarView(

@@ -1,6 +1,6 @@
 import Soup
 
-/// Answer to a request, independent of HTTP.
+/// Answer to a request: status, header fields and body. Independent of the transport.
 struct Answer: Sendable {
   enum Body: Sendable {
     case bytes([UInt8])

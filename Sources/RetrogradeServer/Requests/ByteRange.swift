@@ -1,7 +1,7 @@
 /// Range of a file that a Range header requests (RFC 9110, 14).
 enum ByteRange: Equatable, Sendable {
-  /// The whole file: the request has no range, or an unsupported one (several ranges, or a unit
-  /// other than bytes).
+  /// The whole file: the request has no range, an invalid range, or an unsupported one (several
+  /// ranges, or a unit other than bytes).
   case all
   case part(Range<Int>)
   /// The range contains no existing byte.

@@ -1,9 +1,9 @@
-/// Access control: allows programs of this machine's users, or clients with the token.
+/// Access control: checks the Host header, the site of the requesting page, and the token.
 struct Guard: Sendable {
   /// Required token; nil if clients need no token.
   let token: String?
-  /// Loopback address at which the server listens, and which the Host header of requests must name;
-  /// nil if the server listens at another address.
+  /// Loopback address at which the server listens; nil if the server listens at another address.
+  /// The Host header of requests must name this address, or another loopback name of this machine.
   let loopback: String?
 
   /// Name of the cookie that contains the token.

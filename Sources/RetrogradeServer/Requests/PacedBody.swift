@@ -5,7 +5,7 @@ import Soup
 struct PacedBody: Sendable {
   let exchange: Exchange
 
-  /// Size of a piece in bytes. Only one piece of an answer is in memory at a time.
+  /// Size of a piece in bytes. Stored parts are read and sent one piece at a time.
   static let piece = 256 << 10
 
   /// Sends the head and the body of an answer.

@@ -198,7 +198,7 @@ final class RequestHandler: Sendable {
       answer.fields[.contentDisposition] = RequestHandler.attachment(stretch.fileName(stream))
       return answer.kept(forever: false).secured()
     case .made(let version, let part):
-      // Otherwise, the address belongs to an earlier version of the file.
+      // An address with another version was made for an earlier state of the file or the settings.
       guard version == stream.version else { return RequestHandler.nothing }
       return try await made(part, stream, suffix)
     }
@@ -222,8 +222,8 @@ final class RequestHandler: Sendable {
       return Answer(StreamInfo.encoded(StreamInfo.marks(mirror.chapters)), .json).kept(forever: true).secured()
     case .initialization(let name):
       guard let rendition = stream.rendition(name) else { return RequestHandler.nothing }
-      // The initialization part is available without waiting, so do not request it from `parts`,
-      // which would stop prefetching.
+      // The initialization part is available without waiting. A request to `parts` would stop
+      // prefetching.
       return Answer(try mirror.initialization(rendition, Cancellation()), RequestHandler.type(part, mirror))
         .kept(forever: true).secured()
     case .frames, .segment, .waveform, .picture:

@@ -11,7 +11,8 @@ struct RequestPath: Equatable, Sendable {
 
   /// - Returns: nil if `target` is too long, does not begin with a slash, has an empty component in
   ///   the middle, has a `.` or `..` component, or has an invalid percent encoding. Also nil if the
-  ///   decoded text is not UTF-8, or contains a slash, a backslash or a control character.
+  ///   decoded text is not UTF-8 or contains a control character, or if a decoded component of the
+  ///   path contains a slash or a backslash.
   init?(_ target: String) {
     let bytes = Array(target.utf8)
     guard bytes.count <= RequestPath.longest, bytes.first == UInt8(ascii: "/") else { return nil }

@@ -53,7 +53,7 @@ enum StreamPart: Equatable, Sendable {
   case download
   /// Command that produces the same file as the download.
   case command
-  /// Data that is immutable for the same source and program.
+  /// Data that never changes for the same version (``OpenStream/version``).
   case made(version: String, PartID)
 
   init?(_ parts: [String]) {
@@ -125,7 +125,7 @@ enum PartID: Hashable, Sendable {
     }
   }
 
-  /// Key in the cache.
+  /// Path of the part, after the version of the stream. Version and path are the key in the cache.
   var name: String {
     switch self {
     case .playlist(let rendition): "\(rendition)/media.m3u8"

@@ -24,8 +24,8 @@ struct DownloadRange: Hashable, Sendable {
     if let from, let to, from >= to { return nil }
   }
 
-  /// Returns playback options that output only this range. They trim the source to the times that
-  /// are shown at the start and end of the range. A score is not trimmed.
+  /// Returns playback options that output only this range: `start` and `end` trim the source to the
+  /// part that the range shows. With a score, the options are returned unchanged.
   func playback(_ stream: OpenStream) -> PlaybackOptions {
     var playback = stream.playback
     guard playback.score == nil, from != nil || to != nil else { return playback }

@@ -33,8 +33,8 @@ final class PartCache: Sendable {
   func part(_ part: PartID, of stream: OpenStream) async throws -> Found? {
     let key = stream.version + "/" + part.name
     guard let recipe = PartCache.recipe(part, stream) else { return nil }
-    // The requested part may be the end of a segment. If the whole segment is cached, it contains
-    // the part.
+    // The requested part may be the end of a segment. If the whole segment is cached, return the
+    // whole segment, because it contains the part.
     let all = PartCache.whole(part).map { stream.version + "/" + $0.name }
     let found = found(key, or: all, recipe, stream) { [weak self] in self?.makeNext(part, of: stream) }
     guard case .begun(let reader) = found else {
@@ -53,7 +53,7 @@ final class PartCache: Sendable {
     return .segment(number, from: 0, rendition: rendition)
   }
 
-  /// Makes the parts that a player needs for the first frame, unless clients are waiting. Does
+  /// Makes the parts that a player needs for the first frame, if the queue of jobs is idle. Does
   /// nothing if the stream has several sizes or audio streams, because the player chooses among
   /// them. Uses the rendition in the source's codec, which browsers prefer, unless this codec is
   /// HEVC, which few browsers can play.
@@ -100,7 +100,8 @@ final class PartCache: Sendable {
   }
 
   /// Returns the thumbnail of a file: the frame at three seconds, because many files begin with
-  /// black frames. For a file without video, returns a drawing.
+  /// black frames, or the first frame of a shorter file. If no frame can be decoded, returns a
+  /// drawing.
   func picture(
     of file: Catalog.File, _ content: OpenFile, _ resources: Resources
   ) async throws -> (StoredBytes, Answer.MediaType) {
@@ -205,7 +206,7 @@ final class PartCache: Sendable {
   }
 }
 
-/// Prefetches parts: a few at a time, and only while no client is waiting.
+/// Runs a few prefetching jobs at a time. The jobs are cancelled when clients need their slots.
 final class Prefetcher: Sendable {
   private struct State {
     var tasks: [Int: Task<Void, Never>] = [:]

@@ -24,7 +24,7 @@ final class ByteStore: Sendable {
 
   /// - Parameters:
   ///   - directory: folder of the spool file.
-  ///   - capacity: in bytes.
+  ///   - capacity: maximum size of the cache in bytes; in memory, at most ``mostInMemory``.
   /// - Throws: ``RetrogradeError`` with the code `inputOutput`.
   init(directory: String, capacity: Int) throws {
     let spool = try Spool(directory: directory)

@@ -39,7 +39,7 @@ final class SingleFlightStreams: Sendable {
   /// Like ``reader(_:_:)``, but starts no job for a stored part.
   ///
   /// A part is stored before its job ends. A client that arrives between these two moments joins
-  /// the job, so the `onMade` of this client is called after that of the first client.
+  /// the job, so the first client's `onMade` is called before the `onMade` of this client.
   /// - Parameters:
   ///   - find: looks up a stored part.
   ///   - onMade: called when the part is complete; never called if the part was already stored, or
@@ -247,7 +247,7 @@ final class PartReader: Sendable {
   /// Waits for all bytes.
   func whole() async throws -> StoredBytes {
     while true {
-      // No part has so many bytes, so `more` waits for the stored bytes.
+      // The offset is beyond the end of every part, so `more` waits for the stored bytes.
       if case .whole(let bytes) = try await more(after: .max / 2) { return bytes }
     }
   }

@@ -4,7 +4,8 @@ import Synchronization
 /// queue refuses jobs.
 final class WorkLine: Sendable {
   enum Urgency: Int, Comparable, Sendable {
-    /// Thumbnails and waveforms of a page. A job starts only if all running jobs have low urgency.
+    /// Thumbnails, frame strips and waveforms. A job of low urgency starts only if all running jobs
+    /// have low urgency.
     case low
     /// Work that a client waits for.
     case usual
@@ -65,7 +66,8 @@ final class WorkLine: Sendable {
   var load: (running: Int, waiting: Int) { state.withLock { (slots - $0.free, $0.line.count) } }
 
   /// Runs `body` as soon as a slot is free for it.
-  /// - Throws: ``Busy``, `CancellationError` while waiting, or errors of `body`.
+  /// - Throws: ``Busy`` if the queue is full, `CancellationError` if the task is cancelled while it
+  ///   waits, or errors of `body`.
   func perform<Value: Sendable>(
     _ urgency: Urgency, _ body: @Sendable () async throws -> Value
   ) async throws -> Value {

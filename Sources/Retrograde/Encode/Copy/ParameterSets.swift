@@ -54,13 +54,13 @@ struct ParameterSets: Equatable {
   /// 7.3.2.1.1 and 7.3.2.2).
   private func number(in set: [UInt8], at place: Int) -> Int? {
     let bits = set.dropFirst(place).flatMap { byte in (0..<8).map { byte >> (7 - $0) & 1 } }
-    // The code of an identifier has at most eight bits after the leading zeros.
+    // Identifiers are at most 255, so a valid code has at most eight leading zeros.
     guard let zeros = bits.firstIndex(of: 1), zeros < 16, bits.count > 2 * zeros else { return nil }
     return bits[zeros...2 * zeros].reduce(0) { $0 << 1 | Int($1) } - 1
   }
 
-  /// Returns one record with the parameter sets of both streams; nil if two sets have the same
-  /// identifier, or if there are too many sets.
+  /// Returns one record with the parameter sets of both streams; nil if two sets of one kind have
+  /// the same identifier, or if there are too many sets.
   func joined(with other: ParameterSets) -> ParameterSets? {
     func numbers(_ sets: ParameterSets) -> (Set<Int?>, Set<Int?>) {
       (Set(sets.sequences.map { number(in: $0, at: 4) }), Set(sets.pictures.map { number(in: $0, at: 1) }))

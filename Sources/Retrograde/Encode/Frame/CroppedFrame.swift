@@ -11,6 +11,7 @@ struct CroppedFrame: Sendable {
   let shown: Rectangle
 
   /// - Parameters:
+  ///   - chroma: number of columns and lines that share a chroma sample.
   ///   - isFilm: true if the size has to be even, as in most video; false for images.
   /// - Throws: ``RetrogradeError`` of code `usage` if the rectangle exceeds the frame.
   init(_ frame: ShownFrame, _ crop: Framing.Crop, chroma: (x: Int, y: Int), isFilm: Bool) throws {

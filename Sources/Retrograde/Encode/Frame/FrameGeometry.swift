@@ -79,7 +79,7 @@ struct FrameGeometry: Sendable {
   private static func scaled(_ shown: Size, _ scale: Framing.Scale?, isFilm: Bool, isSquare: Bool) throws -> (
     size: (width: Int, height: Int), picture: (width: Int, height: Int)
   )? {
-    // GIF, WebP and PNG have no pixel aspect ratio, so the pixels must be square.
+    // Images are written without a pixel aspect ratio, so their pixels must be square.
     guard scale != nil || !isFilm && !isSquare, shown.width > 0, shown.height > 0 else { return nil }
     // Video sizes must be even, because most video has chroma for only half of the lines and
     // columns.
@@ -134,7 +134,8 @@ extension FrameGeometry {
   var cutting: [String] {
     var parts: [String] = []
     if let crop {
-      // Quirk.videocropFormats
+      // Convert frames first: `videocrop` passes many formats through without cropping
+      // (`Quirk.videocropFormats`).
       parts += [
         "videoconvert n-threads=2 dither=none", "video/x-raw,format={\(FrameGeometry.cuttable)}",
         "videocrop left=\(crop.x.lowerBound) right=\(source.width - crop.x.upperBound) top=\(crop.y.lowerBound) "
