@@ -45,7 +45,7 @@ struct FramingArguments: ParsableArguments {
     }
     if [width != nil, height != nil, fit != nil].count(where: \.self) > 1 {
       throw ValidationError(
-        "--width, --height and --fit can't be used together. --fit limits both sides; --crop sets the aspect ratio."
+        "Only one of --width, --height and --fit can be used. --fit limits both sides; --crop sets the aspect ratio."
       )
     }
     if pad && fit == nil { throw ValidationError("--pad needs --fit, which sets the size.") }

@@ -30,7 +30,7 @@ extension PlayableSource {
     try PlayableSource(name, index, SourceParts(video, nil), framesAt: places, settings, stored: nil)
   }
 
-  /// Indexes only the parts around `places`.
+  /// Indexes only the part of the source that contains `places`.
   /// - Returns: nil if the whole source has to be indexed.
   private static func near(
     _ places: [SourcePosition], _ opened: OpenedSource, _ indexer: Indexer, _ settings: PlaybackSettings

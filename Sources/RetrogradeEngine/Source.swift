@@ -52,7 +52,7 @@ package struct Source: Sendable {
       throw RetrogradeError(
         .damagedInput,
         about: name,
-        blocks.brokenAt.map { "damaged: its first frame is incomplete; byte \($0) is not valid in a GIF" }
+        blocks.brokenAt.map { "damaged: its first frame is incomplete; the byte at offset \($0) is not valid in a GIF" }
           ?? "cut: the file ends inside its first frame")
     }
     // avdemux_gif waits for the rest of a GIF that is truncated (Quirk.avdemuxEnd) or broken in the

@@ -141,7 +141,7 @@ import Testing
   func flacLastBlock() throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.flac")
-    // The audio fills two FLAC blocks.
+    // The audio needs two FLAC blocks; the second is shorter.
     func written(_ prepare: (Pipeline) -> Void) throws -> Int {
       let pipeline = try Pipeline(
         """

@@ -16,7 +16,7 @@ import Testing
     appsrc name=v ! textoverlay text="${text=a b}" ! fakesink name=${name=plain}
     """
 
-  @Test("parameters have defaults and positions")
+  @Test("the default and the position of each parameter are read")
   func parameterDefaults() throws {
     let file = try PipelineFile(small, name: "f")
     #expect(file.summary == "One line of summary.")

@@ -4,8 +4,8 @@ extension WAVEChunks {
   ///   - isWhole: true if all audio is played exactly once, at its original speed.
   ///   - place: maps a range of the source, in sample frames, to ranges of the output: one range
   ///     for each time that the output plays the source range. An empty range becomes empty ranges.
-  /// - Returns: the RIFF chunks for the output, and the names of the source's chunks that do not
-  ///   apply to the output.
+  /// - Returns: the RIFF chunks for the output, and the names of the source's chunks, and of parts
+  ///   of chunks, that do not apply to the output.
   package func played(
     isWhole: Bool, _ place: (Range<Int>) -> [Range<Int>]
   ) -> (chunks: [Chunk], leftOut: [String]) {

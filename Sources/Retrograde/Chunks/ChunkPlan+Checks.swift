@@ -21,9 +21,9 @@ extension ChunkPlan {
   /// Checks that this version of the program made the plan, and that the source has not changed.
   /// - Parameter isRunning: true for checks after the run's first check; a difference then means
   ///   that the source changed during the run.
-  /// - Throws: ``RetrogradeError`` that names the difference. Its code is `usage` for another
-  ///   version; `usage`, or `inputOutput` if `isRunning`, for a changed source; `noInput` if the
-  ///   source can't be found.
+  /// - Throws: ``RetrogradeError`` that names the difference. If another version made
+  ///   the plan, the code is `usage`. If the source has changed, the code is `inputOutput` if
+  ///   `isRunning`, or else `usage`. If the source can't be found, the code is `noInput`.
   func checkSource(isRunning: Bool = false) throws {
     guard version == ChunkPlan.ownVersion else {
       throw RetrogradeError(

@@ -88,7 +88,7 @@ struct CueParser {
     lostMarks.formUnion(lost)
   }
 
-  /// Notes a block of lines that is not part of a cue.
+  /// Records what is lost with a block of lines outside all cues: styles, regions or stray lines.
   private mutating func noteBlock(_ block: ArraySlice<ArraySlice<UInt8>>) {
     let name = block.first.map { String(decoding: $0.prefix { !$0.isBlank }, as: UTF8.self) }
     switch isWeb ? name : nil {

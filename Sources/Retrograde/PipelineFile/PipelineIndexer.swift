@@ -48,6 +48,12 @@ struct PipelineIndexer: Sendable {
     "capsfilter", "queue",
   ]
 
+  /// Longest time without progress.
+  private static let longestStall = ClockTime(seconds: 60)
+
+  /// The pipeline, in messages.
+  private var reading: String { recording == nil ? "the first half of the pipeline file" : "the source" }
+
   func run() throws -> Result {
     let pipeline = try make()
     defer { pipeline.set(.null) }
@@ -100,7 +106,7 @@ struct PipelineIndexer: Sendable {
       // A sink that never started reports the end of its stream. This report may be read before the
       // pipeline's error message, so look for an error message first.
       while let message = pipeline.nextMessage() { if case .failed(let error) = message { throw failure(error) } }
-      throw RetrogradeError(.damagedInput, about: name, "the decoding half produced no data")
+      throw RetrogradeError(.damagedInput, about: name, "\(reading) produced no data")
     }
     return result
   }
@@ -144,7 +150,7 @@ struct PipelineIndexer: Sendable {
     defer { tally.isOver.cancel() }
     let step = ClockTime(nanoseconds: 50_000_000)
     // Cameras may be slow, so a pipeline counts as stuck only after a minute without progress.
-    var pass = IndexingPass(streams: sinks.count, stall: ClockTime(seconds: 60))
+    var pass = IndexingPass(streams: sinks.count, stall: PipelineIndexer.longestStall)
     var silence = ClockTime.zero
     var hasEnded = false
     while true {
@@ -166,7 +172,8 @@ struct PipelineIndexer: Sendable {
         pipeline.set(.null)  // Unblocks the readers.
         return
       case .stalled:
-        throw RetrogradeError(.damagedInput, about: name, "the decoding half makes no progress")
+        throw RetrogradeError(
+          .damagedInput, about: name, "\(reading) made no progress for \(PipelineIndexer.longestStall)")
       }
       if !hasEnded, recording?.isOver ?? false {
         Log.index.info("\(name): enough was recorded: its sources are told to end")
@@ -241,7 +248,8 @@ struct PipelineIndexer: Sendable {
       result.audio.append((name, track))
     case .packets, .frames:
       guard result.video == nil else {
-        throw RetrogradeError(.usage, about: name, "has two appsinks with video frames, but only one can be reversed")
+        throw RetrogradeError(
+          .usage, about: self.name, "has two appsinks with video frames, but only one can be reversed")
       }
       if case .frames = found { result.isWhole = false }
       result.video = (name, try source(found, name))

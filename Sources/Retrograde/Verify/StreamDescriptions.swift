@@ -85,7 +85,7 @@ enum StreamDescriptions {
       ]
     }
     let differing = zip(own, other).filter { own, other in
-      // Some formats, such as ASF, declare a language if none is known.
+      // Some formats, such as ASF, declare a language even if it is unknown.
       own.language != other.language && (container.isKnown || own.language != nil && other.language != nil)
     }
     let finding = differing.map { own, other in

@@ -69,7 +69,8 @@ final class WindowPackets: Sendable {
       self.pictures = (caps, pictures)
       let bytes = try? buffer.withBytes { pictures.count(in: $0) }
       let isWhole = packet.pictureBytes.map { $0 == bytes } ?? true
-      // A first packet without a time is identified by its size.
+      // If the first expected packet has no time, it is recognised by its size: ignore packets of
+      // another size.
       if isFirst, isInTime == nil, !isWhole { return }
       // After a seek, qtdemux omits packets that the end of an edit hides. So if a hidden packet
       // does not match, compare with the next expected packet.

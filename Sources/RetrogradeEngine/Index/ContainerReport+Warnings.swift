@@ -70,7 +70,7 @@ extension ContainerReport {
   package func warning(naming path: String) -> Warning? {
     if isCut {
       return Warning(
-        .truncated, "cut: \(path) ends before the end of its container; the rest is missing from the output too")
+        .truncated, "cut: \(path) is incomplete: the file ends too early; the rest is missing from the output too")
     }
     return gaps.map { ContainerReport.missingPackets($0, of: path) }
       ?? brokenAt.map {

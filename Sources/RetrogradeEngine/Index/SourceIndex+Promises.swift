@@ -113,7 +113,8 @@ extension [ContainerDetail] {
 }
 
 extension ContainerDetail {
-  /// True if the detail belongs to the file, to a track, or to streams that are played.
+  /// False if the detail belongs to streams of a kind that is not played. True for details of the
+  /// file, of a track, and of streams of a played kind.
   fileprivate func belongs(to playback: PlaybackOptions) -> Bool {
     if case .streams(let kind) = owner { playback.wantsAny(kind) } else { true }
   }

@@ -54,7 +54,7 @@ package final class Catalog: Sendable {
     }
     guard !files.isEmpty else {
       throw RetrogradeError(
-        .noInput, about: names.first, "contains no media files",
+        .noInput, about: names.joined(separator: ", "), "no media files were found",
         remedy: "give media files, or a folder of them")
     }
   }

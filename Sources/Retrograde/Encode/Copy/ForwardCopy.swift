@@ -72,7 +72,7 @@ struct ForwardCopy: Sendable {
       encoder = PacketEncoder(element: element, settings: settings, tail: format, format: frame.format, raw: raw)
       guard let others = try encoder.caps(target).buffer("codec_data").flatMap({ ParameterSets($0) }),
         let joined = own.joined(with: others)
-      else { throw refused("the source and the encoder have parameter sets that one stream can't contain") }
+      else { throw refused("the parameter sets of the source and of the encoder can't be combined in one stream") }
       caps = packets.setting("codec_data", "(buffer)" + joined.record.map { ForwardCopy.hexadecimal($0) }.joined())
     } else {
       self.reading = reading
