@@ -6,9 +6,9 @@ public import RetrogradeEngine
 /// try await FrameGrab("holiday.mp4", at: [3.2, .frame(250), .end]).write(to: "frame-%02d.png")
 /// ```
 ///
-/// Each image is the frame on screen at a position, upright and with square pixels. If all positions
-/// are times and the container allows seeking, only the part of the source from the first to the
-/// last of them is read.
+/// Each image is the frame on screen at a position, upright and with square pixels. If all
+/// positions are times and the container allows seeking, only the part of the source from the
+/// first to the last of them is read.
 public struct FrameGrab: Sendable {
   /// Path of the source; `-` is standard input.
   public let input: String

@@ -70,8 +70,8 @@ package struct PacketCheck: Sendable {
     }
   }
 
-  /// Returns ``Obstacle/changesForm`` if the form (size and pixel shape) of a JPEG image differs from
-  /// the form of the first image; nil otherwise.
+  /// Returns ``Obstacle/changesForm`` if the form (size and pixel shape) of a JPEG image differs
+  /// from the form of the first image; nil otherwise.
   private mutating func changedForm(in packet: UnsafeRawBufferPointer) -> Obstacle? {
     guard let own = JPEGPacket.form(packet) else { return nil }
     defer { form = form ?? own }

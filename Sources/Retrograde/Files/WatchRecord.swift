@@ -55,8 +55,8 @@ package final class WatchRecord: Sendable {
     }
   }
 
-  /// Returns an error if the file crashed the current releases of this program and GStreamer before,
-  /// and has not changed since; nil for any other file.
+  /// Returns an error if the file crashed the current releases of this program and GStreamer
+  /// before, and has not changed since; nil for any other file.
   /// - Parameter name: name of the file in messages.
   package func crash(of path: String, _ stamp: FileStamp, called name: String) -> RetrogradeError? {
     guard known.withLock({ $0[path.pathBytes]?.crashed != nil }), knows(path, stamp) else { return nil }
