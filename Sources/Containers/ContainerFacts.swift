@@ -18,10 +18,11 @@ package struct ContainerFacts: Sendable {
   /// Tracks of all kinds, in file order. MP4, MOV, Matroska, WebM, AVI and AIFF only.
   package private(set) var tracks: [ContainerTrack] = []
   /// Contents to report to the user, because no output can store them. MP4, MOV, Matroska, WebM,
-  /// transport streams, AIFF, ASF, FLAC, and audio without a container (such as MP3) only.
+  /// transport streams, AIFF, ASF, FLAC, PNG, WebP, and audio without a container (such as MP3)
+  /// only.
   package private(set) var details: [ContainerDetail] = []
   /// Tags of the whole file that GStreamer's demuxer does not read. MP4, MOV, Matroska, WebM, AIFF,
-  /// ASF, AU, AVI, FLV, WAVE, and audio without a container (such as MP3) only.
+  /// ASF, AU, AVI, FLV, WAVE, PNG, and audio without a container (such as MP3) only.
   package private(set) var tags: [NamedTag] = []
   /// Tags that apedemux would read. GStreamer may not use apedemux, because typefind prefers an
   /// element for the file's extension, such as `.tta`. Audio without a container only.
@@ -66,6 +67,13 @@ package struct ContainerFacts: Sendable {
   /// Difference in format between the frames of a FLAC file and the file's header; nil if there is
   /// none.
   package private(set) var formChange: FLACChange?
+  /// Orientation of an image, as in GST_TAG_IMAGE_ORIENTATION; nil if not declared. PNG, WebP and
+  /// numbered images only.
+  package private(set) var imageOrientation: String?
+  /// Number of numbered images whose orientation differs from the first image's.
+  package private(set) var otherOrientations = 0
+  /// Number of numbered images whose tags differ from the first image's.
+  package private(set) var otherTags = 0
   /// Priming and padding of the audio. Only for MP3, and for MP4 without edit lists.
   package private(set) var gapless: GaplessInfo?
   /// True if an MP4 or MOV file ends before its index (`moov`).
@@ -105,6 +113,30 @@ package struct ContainerFacts: Sendable {
     read(file)
     readingFailure = file.readingFailure
     if case .matroska = ContainerFormat(file) { walked = path }
+  }
+
+  /// Reads the facts of numbered images: the orientation and the tags of the first image, and the
+  /// details of all.
+  /// - Parameters:
+  ///   - paths: paths of the images, in order.
+  ///   - isCancelled: polled while reading; reading stops once this closure returns true.
+  package init(images paths: some Sequence<String>, isCancelled: @escaping () -> Bool = { false }) {
+    var first: ImageMetadata?
+    for path in paths {
+      guard !isCancelled() else { return }
+      guard let file = RandomAccessFile(path, isCancelled: isCancelled), let image = ImageMetadata(file) else {
+        continue
+      }
+      details += image.details
+      let orientation = image.orientation ?? "rotate-0"
+      if let first {
+        if orientation != imageOrientation { otherOrientations += 1 }
+        if image.tags != first.tags { otherTags += 1 }
+      } else {
+        first = image
+        (imageOrientation, tags) = (orientation, image.tags)
+      }
+    }
   }
 
   /// Searches the whole file for damaged bytes. Takes time in proportion to the number of packets,
@@ -210,6 +242,9 @@ package struct ContainerFacts: Sendable {
       y4mFieldOrder = ContainerReport.y4mFieldOrder(file)
       isUnusualY4M = ContainerReport.isUnusualY4M(file)
     case .flac(let stream): readFLAC(stream)
+    case .image:
+      guard let image = ImageMetadata(file) else { return }
+      (imageOrientation, tags, details) = (image.orientation, image.tags, image.details)
     case .audio: readBareAudio(file)
     }
   }
@@ -292,6 +327,8 @@ package struct ContainerFacts: Sendable {
 
 /// Format of a file, detected by its first bytes.
 enum ContainerFormat {
+  /// PNG or WebP, animated or not.
+  case image
   case aiff, asf, au, avi, flic, flv, gif, ivf, matroska, mp4, mxf, nut, ogg, programStream, realMedia
   case wave, y4m
   case flac(FLACStream)
@@ -313,10 +350,12 @@ enum ContainerFormat {
     case (".snd", _, _): self = .au
     case ("nut/", "mult", "imed"): self = .nut
     case ("GIF8", _, _): self = .gif
+    case ("RIFF", _, "WEBP"): self = .image
     case (_, let type, _) where ContainerReport.mp4Types.contains(type): self = .mp4
     default:
       switch (start[0], start[1], start[2], start[3]) {
       case (0x1A, 0x45, 0xDF, 0xA3): self = .matroska
+      case (0x89, 0x50, 0x4E, 0x47): self = .image
       case (0x46, 0x4C, 0x56, _): self = .flv
       case (0x06, 0x0E, 0x2B, 0x34): self = .mxf
       case (0x30, 0x26, 0xB2, 0x75): self = .asf

@@ -62,9 +62,28 @@ package struct APNGChunks {
   private mutating func control(_ header: [UInt8], _ milliseconds: Int) -> [UInt8] {
     let size = Array(header.prefix(8))
     let offset = [UInt8](repeating: 0, count: 8)
-    let delay = bigEndian(UInt32(clamping: min(milliseconds, 65_535)) << 16 | 1000)
+    let (numerator, denominator) = APNGChunks.delay(milliseconds)
+    let delay = bigEndian(UInt32(clamping: numerator) << 16 | UInt32(clamping: denominator))
     // The last two bytes are APNG_DISPOSE_OP_NONE and APNG_BLEND_OP_SOURCE.
     return APNGChunks.chunk("fcTL", bigEndian(next()) + size + offset + delay + [0, 0])
+  }
+
+  /// Longest duration of a frame, in milliseconds.
+  package static let longest = 65_535_000
+
+  /// Returns a duration as a fraction of seconds with 16-bit numbers, as `fcTL` stores it. Up to
+  /// 65.535 s, the fraction is exact to the millisecond; above, it is the nearest possible one.
+  package static func delay(_ milliseconds: Int) -> (numerator: Int, denominator: Int) {
+    let milliseconds = min(max(milliseconds, 0), longest)
+    guard milliseconds > 65_535 else { return (milliseconds, 1000) }
+    // Distance of `milliseconds * denominator` from a whole numerator, in thousandths.
+    func error(_ denominator: Int) -> Int {
+      let rest = milliseconds * denominator % 1000
+      return min(rest, 1000 - rest)
+    }
+    let denominators = 1...max(longest / milliseconds, 1)
+    let best = denominators.min { error($0) * $1 < error($1) * $0 } ?? 1
+    return ((milliseconds * best + 500) / 1000, best)
   }
 
   /// Returns the PNG chunks of a complete file.

@@ -8,13 +8,15 @@ package final class WebPAnimation {
   private let width: Int
   private let height: Int
   private let plays: Int
+  private let isStill: Bool
   /// Start of each frame, in milliseconds.
   private var starts: [Int] = []
 
   /// - Parameters:
   ///   - quality: 0 to 100; nil for lossless.
   ///   - plays: number of times that players show the animation; 0 loops forever.
-  package init(width: Int, height: Int, quality: Double?, plays: Int = 0) throws {
+  ///   - isStill: true to write a still image, without duration, if there is only one frame.
+  package init(width: Int, height: Int, quality: Double?, plays: Int = 0, isStill: Bool = false) throws {
     guard (1...16_383).contains(width), (1...16_383).contains(height) else {
       throw ImageError(message: "a WebP can have up to 16383x16383 pixels, not \(width)x\(height)")
     }
@@ -33,6 +35,7 @@ package final class WebPAnimation {
     self.width = width
     self.height = height
     self.plays = plays
+    self.isStill = isStill
   }
 
   deinit { WebPAnimEncoderDelete(encoder) }
@@ -50,6 +53,7 @@ package final class WebPAnimation {
   /// Adds a frame.
   /// - Parameter milliseconds: start of the frame.
   package func add(_ pixels: UnsafeRawBufferPointer, as layout: Layout, at milliseconds: Int) throws {
+    try check(milliseconds)
     var image = WebPPicture()
     guard WebPPictureInit(&image) != 0 else { throw failure }
     defer { WebPPictureFree(&image) }
@@ -86,6 +90,7 @@ package final class WebPAnimation {
 
   /// Ends the animation `milliseconds` after its start, and passes the bytes of the file to `body`.
   package func finish(at milliseconds: Int, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+    try check(milliseconds)
     var data = WebPData()
     WebPDataInit(&data)
     defer { WebPDataClear(&data) }
@@ -93,7 +98,14 @@ package final class WebPAnimation {
       WebPAnimEncoderAssemble(encoder, &data) != 0
     else { throw failure }
     let durations = zip(starts, starts.dropFirst() + [milliseconds]).map { $1 - $0 }
-    try WebPFrameSplitter(width: width, height: height, plays: plays).split(data, durations, body)
+    try WebPFrameSplitter(width: width, height: height, plays: plays, isStill: isStill).split(data, durations, body)
+  }
+
+  /// Checks that libwebp can represent a time, which is a 32-bit number there.
+  private func check(_ milliseconds: Int) throws {
+    guard milliseconds <= Int32.max else {
+      throw ImageError(message: "a WebP animation can last up to \(Int32.max / 1000) s")
+    }
   }
 
   private var failure: ImageError {

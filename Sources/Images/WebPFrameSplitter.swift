@@ -12,6 +12,8 @@ struct WebPFrameSplitter {
   let height: Int
   /// Number of times that players show the animation; 0 loops forever.
   let plays: Int
+  /// True to keep a still image if there is only one frame.
+  let isStill: Bool
 
   /// - Parameters:
   ///   - data: the encoder's output.
@@ -23,8 +25,14 @@ struct WebPFrameSplitter {
     defer { WebPMuxDelete(source) }
     var count: Int32 = 0
     try check(WebPMuxNumChunks(source, WEBP_CHUNK_ANMF, &count))
-    guard count < durations.count else {
+    guard count < durations.count, durations.count > 1 || !isStill else {
       return try body(UnsafeRawBufferPointer(start: data.bytes, count: data.size))
+    }
+    if durations.count == 1 {
+      var frame = WebPMuxFrameInfo()
+      try check(WebPMuxGetFrame(source, 1, &frame))
+      defer { WebPDataClear(&frame.bitstream) }
+      return try animation(of: frame.bitstream, milliseconds: durations[0]).withUnsafeBytes(body)
     }
     guard let target = WebPMuxNew() else { throw failure }
     defer { WebPMuxDelete(target) }
@@ -47,6 +55,35 @@ struct WebPFrameSplitter {
     defer { WebPDataClear(&made) }
     try check(WebPMuxAssemble(target, &made))
     try body(UnsafeRawBufferPointer(start: made.bytes, count: made.size))
+  }
+
+  /// Returns the file of an animation with one frame (RFC 9649, 2.7). libwebp can't write it: its
+  /// muxer turns such an animation into a still image (`MuxCleanup` in libwebp's muxedit.c).
+  /// - Parameter image: file with the frame as a still image.
+  private func animation(of image: WebPData, milliseconds: Int) throws -> [UInt8] {
+    var features = WebPBitstreamFeatures()
+    guard let start = image.bytes, WebPGetFeatures(start, image.size, &features) == VP8_STATUS_OK else { throw failure }
+    let bytes = Array(UnsafeBufferPointer(start: start, count: image.size))
+    func number(_ value: Int, _ count: Int) -> [UInt8] {
+      (0..<count).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
+    }
+    func chunk(_ type: String, _ body: [UInt8]) -> [UInt8] {
+      let padding = [UInt8](repeating: 0, count: body.count % 2)
+      return Array(type.utf8) + number(body.count, 4) + body + padding
+    }
+    // The frame's chunks follow the header of RIFF (12 bytes), and VP8X (18 bytes) if present.
+    let isExtended = bytes.dropFirst(12).starts(with: "VP8X".utf8)
+    let size = number(width - 1, 3) + number(height - 1, 3)
+    // Flags of VP8X: 2 is animation, 16 is transparency. The frame's flag 2 turns blending off.
+    let header: [UInt8] = [features.has_alpha != 0 ? 18 : 2, 0, 0, 0]
+    var frame = number(0, 6) + size + number(milliseconds, 3)
+    frame.append(2)
+    frame += bytes.dropFirst(isExtended ? 30 : 12)
+    var contents = Array("WEBP".utf8)
+    contents += chunk("VP8X", header + size)
+    contents += chunk("ANIM", number(0, 4) + number(plays, 2))
+    contents += chunk("ANMF", frame)
+    return chunk("RIFF", contents)
   }
 
   /// Adds a frame of the encoder's output, and a transparent frame for each further original frame

@@ -15,6 +15,8 @@ struct AnimationReader {
   /// Name of the source in messages.
   private let path: String
   private let form: Form
+  /// Metadata of the file.
+  private let facts: ContainerFacts
   /// Start of each frame.
   private let starts: [ClockTime]
   /// Duration of each frame.
@@ -56,6 +58,7 @@ struct AnimationReader {
     }
     let all = file.read(0..<file.size)
     try file.checkReading(path)
+    let facts = ContainerFacts(location)
     guard let bytes = all,
       let form = WebPFrames(bytes).map(Form.webP) ?? APNGFrames(bytes).map(Form.png),
       let caps = Caps(
@@ -70,6 +73,7 @@ struct AnimationReader {
     Log.index.info("\(path): is an animation, read whole, and without GStreamer, which shows its first frame only")
     self.path = path
     self.form = form
+    self.facts = facts
     self.caps = caps
     delays =
       switch form {
@@ -100,7 +104,8 @@ struct AnimationReader {
   /// be played.
   func described(_ gauge: MemoryGauge) throws -> PlayableSource {
     try source(
-      try VideoSource.described(caps, starts: starts, lastDelay: delays.last, rate: rate, resources, gauge), [])
+      try VideoSource.described(
+        caps, tags: orientation, starts: starts, lastDelay: delays.last, rate: rate, resources, gauge), [])
   }
 
   /// Decodes all frames.
@@ -135,7 +140,7 @@ struct AnimationReader {
     let lost = starts.count - recording.count
     let undecoded: [Warning] =
       lost > 0 ? [.undecodable(lost, of: starts.count, from: starts[recording.count], to: last)] : []
-    return try source(try recording.source(tags: nil, description: "", declaresDurations: true), undecoded)
+    return try source(try recording.source(tags: orientation, description: "", declaresDurations: true), undecoded)
   }
 
   private func source(_ video: VideoSource, _ warnings: [Warning]) throws -> PlayableSource {
@@ -145,11 +150,16 @@ struct AnimationReader {
       case .png(let frames): (frames.plays, frames.next)
       }
     let further = next.map { [Warning.laterFiles(1, at: $0, after: end)] } ?? []
+    let details = facts.details.leftOut(playback)
     var index = SourceIndex(
-      recipe: nil, video: video.video, audio: [], tags: nil, warnings: further + rounding + damage + warnings)
+      recipe: nil, video: video.video, audio: [], tags: (nil as TagList?).adding(facts.tags)?.withKnownComments,
+      warnings: further + rounding + damage + details + warnings)
     index.plays = plays
     return try PlayableSource(path, index, video, playback: playback, count: playback.count, for: output)
   }
+
+  /// Tags of the video: only its orientation.
+  private var orientation: TagList? { (nil as TagList?).oriented(facts.imageOrientation) }
 
   private var end: ClockTime { starts.last.map { $0 + (delays.last ?? .zero) } ?? .zero }
 

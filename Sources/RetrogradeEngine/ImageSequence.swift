@@ -71,6 +71,11 @@ package struct ImageSequence: Sendable {
     numbers = first...last
   }
 
+  /// Paths of the images, in order.
+  var paths: some Sequence<String> {
+    numbers.lazy.map { number in "\(pattern.folderPath)/\(ImageSequence.name(pattern, number))" }
+  }
+
   /// Returns the source element that reads the images, in `gst-launch-1.0` syntax.
   func sourceDescription(_ rate: FrameRate) -> String {
     "imagesequencesrc name=source location=\(Description.quoted(pattern)) start-index=\(numbers.lowerBound) "

@@ -55,6 +55,9 @@ package struct OpenedSource: Sendable {
     do {
       topology = try Topology(
         probing: stored.path, stored.sourceDescription, stored.facts, settings.cancellation)
+      if let tags = try stored.tagsOfFirstImage(settings.resources, settings.cancellation) {
+        topology = topology.labelled(tags)
+      }
     } catch let error as RetrogradeError where error.code == .damagedInput && stored.facts.boxedImage != nil {
       throw RetrogradeError(
         .missingPlugin, about: input, "this image format is not supported (\(stored.facts.boxedImage ?? ""))",

@@ -25,6 +25,8 @@ package struct Source: Sendable {
   private(set) var fetched: FetchedFile?
   /// True if the source is one or more image files.
   private(set) var holdsImages = false
+  /// Path of the first image if the source is numbered images; nil otherwise.
+  private var firstImage: String?
 
   /// Opens a source. A pipe is first copied to the spool, because it can be read only once. The
   /// copy can be indexed and sought like a file, and takes far less space than decoded frames.
@@ -95,7 +97,10 @@ package struct Source: Sendable {
       path = input
       sourceDescription = sequence.sourceDescription(sequenceRate)
       holdsImages = true
-      facts = try Source.facts(input, cancellation)
+      firstImage = sequence.paths.first { _ in true }
+      facts = ContainerFacts(images: sequence.paths) { cancellation.isCancelled }
+      try cancellation.check()
+      warnings = facts.differences(of: sequence.numbers.count)
       return
     }
     guard exists else {
@@ -127,6 +132,24 @@ package struct Source: Sendable {
     sourceDescription = try Source.sourceDescription(path, name, facts, resources)
     holdsImages = StillImage(facts) != nil
     Log.index.info("\(name): \(facts.size) bytes, read by \(sourceDescription)")
+  }
+
+  /// Returns the tags of the first of numbered JPEG images, as for a single image; nil for other
+  /// sources. `parsebin` reads the tags of numbered images only if it uses `jpegparse`
+  /// (`Quirk.jpegparseRank`). Reading all images with `jpegparse` would lose the images after a
+  /// truncated one.
+  func tagsOfFirstImage(_ resources: Resources, _ cancellation: Cancellation) throws -> TagList? {
+    guard let firstImage, case let facts = ContainerFacts(firstImage), let image = StillImage(facts),
+      case .jpeg = image
+    else { return nil }
+    do {
+      let description = try image.sourceDescription(firstImage, name: name, memory: resources.memory)
+      return try Topology(probing: firstImage, description, facts, cancellation).streams.first?.tags
+    } catch let error where !(error is CancellationError) {
+      // Reading the sequence reports a damaged image.
+      Log.index.warning("\(firstImage): its tags are not read: \(error)")
+      return nil
+    }
   }
 
   /// True if `input` may be opened more than once; a pipe may not.
@@ -262,6 +285,18 @@ extension Spool {
 }
 
 extension ContainerFacts {
+  /// Returns warnings about numbered images that differ from the first one.
+  /// - Parameter count: number of images.
+  fileprivate func differences(of count: Int) -> [Warning] {
+    [("orientation", otherOrientations), ("text", otherTags)].filter { $1 > 0 }.map { what, others in
+      Warning(
+        .detailLeftOut,
+        "left out: the \(what) of \(others) of \(counted(count, "image")), because the \(what) of the first image "
+          + "is used for all",
+        count: others)
+    }
+  }
+
   /// Demuxer to use instead of the demuxer that GStreamer ranks first; nil to use GStreamer's
   /// choice.
   package var demuxer: String? {

@@ -2,6 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import Images
 @testable import Retrograde
 @testable import RetrogradeEngine
 
@@ -248,6 +249,102 @@ import Testing
     let path = folder.path("a.m2ts")
     _ = try FFmpeg.bytes(Self.clip + Self.tone + ["-c:v", "libx264", "-c:a", "pcm_bluray", "-sample_fmt", "s32", path])
     #expect(try await warnings(path, folder.path("b.mkv")).contains { $0.contains("LPCM") })
+  }
+
+  /// EXIF with only an orientation: rotate clockwise by 90 degrees.
+  private static let exif: [UInt8] =
+    Array("MM".utf8) + [0, 42, 0, 0, 0, 8, 0, 1, 1, 0x12, 0, 3, 0, 0, 0, 1, 0, 6, 0, 0, 0, 0, 0, 0]
+
+  /// Writes an animated PNG, and inserts chunks after its header.
+  private func writePNG(_ path: String, aspect: Int = 1, _ chunks: [(String, [UInt8])]) throws {
+    _ = try FFmpeg.bytes(Self.clip + ["-vf", "setsar=\(aspect)", "-pix_fmt", "rgb24", "-f", "apng", path])
+    try insert(chunks, into: path)
+  }
+
+  /// Inserts chunks after the header of a PNG.
+  private func insert(_ chunks: [(String, [UInt8])], into path: String) throws {
+    var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+    bytes.insert(contentsOf: chunks.flatMap { APNGChunks.chunk($0.0, $0.1) }, at: 33)
+    try Data(bytes).write(to: URL(fileURLWithPath: path))
+  }
+
+  @Test("numbered PNGs have the orientation and the text of the first one")
+  func numberedPNG() async throws {
+    let folder = try TemporaryFolder()
+    for number in 0..<3 {
+      let path = folder.path("\(number).png")
+      _ = try FFmpeg.bytes(Self.clip + ["-frames:v", "1", "-pix_fmt", "rgb24", path])
+      try insert([("eXIf", Self.exif), ("tEXt", Array("Title\0Image \(number)".utf8))], into: path)
+    }
+    let found = try await warnings(folder.path("%d.png"), folder.path("b.mp4"))
+    let expected = "left out: the text of 2 of 3 images, because the text of the first image is used for all"
+    #expect(found.contains(expected), "\(found)")
+    #expect(!found.contains { $0.contains("orientation") }, "\(found)")
+    #expect(try probe(folder.path("b.mp4"), "format_tags=title") == ["Image 0"])
+    #expect(try await Reverser(folder.path("b.mp4")).plan().streams.first?.orientation == "rotate-90")
+  }
+
+  @Test("metadata of an animated PNG is kept, or reported")
+  func metadataOfPNG() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("a.png")
+    try writePNG(
+      path,
+      [
+        ("tEXt", Array("Title\0A title".utf8)), ("zTXt", Array("Notes\0\0x".utf8)), ("eXIf", Self.exif),
+        ("gAMA", [0, 0, 0xB1, 0x8F]), ("iCCP", Array("icc\0\0x".utf8)), ("cICP", [9, 16, 0, 1]),
+      ])
+    let found = try await warnings(path, folder.path("b.mp4"))
+    #expect(found.contains("left out: the ICC profile (iCCP)"), "\(found)")
+    #expect(found.contains("left out: the colour description of the image (cICP)"), "\(found)")
+    #expect(found.contains("left out: the text “Notes” (zTXt)"), "\(found)")
+    #expect(!found.contains { $0.contains("gAMA") || $0.contains("EXIF") }, "\(found)")
+    #expect(try probe(folder.path("b.mp4"), "format_tags=title") == ["A title"])
+    let mirror = try await Reverser(folder.path("b.mp4")).plan()
+    #expect(mirror.streams.first?.orientation == "rotate-90")
+    #expect(try await warnings(path, folder.path("b.apng")).contains { $0.contains("title") })
+    #expect(try await Verifier(path, mirror: folder.path("b.apng")).verify().isMirror)
+  }
+
+  @Test("pixels that are not square are reported, and sRGB is not", arguments: [1, 2])
+  func pixelsOfPNG(_ aspect: Int) async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("a.png")
+    try writePNG(path, aspect: aspect, [("gAMA", [0, 0, 0xB1, 0x8F]), ("sRGB", [0])])
+    let expected = aspect == 1 ? [] : ["left out: the pixel aspect ratio of the image (pHYs)"]
+    #expect(try await warnings(path, folder.path("b.apng")) == expected)
+  }
+
+  /// Tests an animation and a still image.
+  @Test("metadata of WebP is applied, or reported", arguments: [true, false])
+  func metadataOfWebP(isAnimated: Bool) async throws {
+    let folder = try TemporaryFolder()
+    let (clip, path) = (folder.path("a.mkv"), folder.path("a.webp"))
+    _ = try FFmpeg.bytes(Self.clip + ["-c:v", "ffv1", clip])
+    if isAnimated {
+      try await Reverser(clip).reverse(to: path)
+    } else {
+      try run(
+        pipeline: "videotestsrc num-buffers=1 ! video/x-raw,width=64,height=48 ! webpenc lossless=true ! "
+          + "filesink location=\"\(path)\"")
+    }
+    var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+    func little(_ number: Int) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) } }
+    // All bodies have an even length, so that no padding is needed.
+    func chunk(_ name: String, _ body: [UInt8]) -> [UInt8] { Array(name.utf8) + little(body.count) + body }
+    // A still image needs the extended header, which lists the metadata. An animation has it.
+    if isAnimated {
+      bytes[20] |= 0x0C
+    } else {
+      bytes.insert(contentsOf: chunk("VP8X", [0x0C, 0, 0, 0, 63, 0, 0, 47, 0, 0]), at: 12)
+    }
+    bytes += chunk("EXIF", Self.exif) + chunk("XMP ", Array("<x/>".utf8))
+    bytes.replaceSubrange(4..<8, with: little(bytes.count - 8))
+    try Data(bytes).write(to: URL(fileURLWithPath: path))
+    let found = try await warnings(path, folder.path("b.mp4"))
+    #expect(found.contains("left out: the XMP metadata (XMP)"), "\(found)")
+    #expect(!found.contains { $0.contains("EXIF") }, "\(found)")
+    #expect(try await Reverser(folder.path("b.mp4")).plan().streams.first?.orientation == "rotate-90")
   }
 
   @Test("16-bit PNG is read exactly or refused, or its rounding is reported", arguments: ["rgb48be", "gray16be"])

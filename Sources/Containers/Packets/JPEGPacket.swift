@@ -70,6 +70,18 @@ package enum JPEGPacket {
     return isComplete ? form : nil
   }
 
+  /// Orientation in the EXIF metadata of an image, as in GST_TAG_IMAGE_ORIENTATION; nil if not
+  /// declared.
+  static func orientation(_ packet: UnsafeRawBufferPointer) -> String? {
+    var found: String?
+    forEachSegment(of: packet) { marker, body in
+      guard marker == 0xE1, body.starts(with: EXIF.mark) else { return true }
+      found = EXIF(Array(body)).orientation
+      return false
+    }
+    return found
+  }
+
   /// True for full-range 4:1:1, which FFmpeg decodes to a pixel format that GStreamer has no name
   /// for. In limited range, FFmpeg's encoder writes a comment, by which this function recognises
   /// the range.

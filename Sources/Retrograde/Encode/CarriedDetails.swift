@@ -112,9 +112,18 @@ struct CarriedDetails: Sendable {
   }
 
   /// Warning about the number of plays of an animation, if the output is a video, since a video
-  /// can't store that number.
+  /// can't store that number, or if the number is too large for the output.
   private var unsupportedPlays: [Warning] {
-    guard let plays = source.index.plays, plays > 1, container?.animation == nil else { return [] }
+    guard let plays = source.index.plays, plays > 1 else { return [] }
+    if let animation = container?.animation {
+      guard plays > animation.mostPlays else { return [] }
+      return [
+        Warning(
+          .converted,
+          "changed: the animation plays \(animation.mostPlays) times instead of \(plays), since \(animation.name) "
+            + "can't store more")
+      ]
+    }
     return [Warning(.detailLeftOut, "left out: the number of times that the animation plays (\(plays))", count: 1)]
   }
 

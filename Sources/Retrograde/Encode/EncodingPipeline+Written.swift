@@ -26,7 +26,8 @@ extension EncodingPipeline {
     /// Span from the earliest start to the latest end of all video and audio.
     var span: TimeSpan?
     /// Warnings about pushed data that is missing in the file (with times in the file), about
-    /// details that did not fit in the file, and about reduced pixel formats.
+    /// details that did not fit in the file, about reduced pixel formats, and about times that an
+    /// animation can't store.
     var warnings: [Warning] = []
     var streams: [WrittenMedia.Stream] = []
     /// Warnings about quality that was reduced to meet the size limit.

@@ -359,7 +359,8 @@ final class EncodingPipeline: Sendable {
     written.span = spans.first.map { first in
       spans.reduce(first) { TimeSpan(start: min($0.start, $1.start), end: max($0.end, $1.end)) }
     }
-    written.warnings = (videos + audio + texts).compactMap(\.warning) + unsupportedContent + reduced
+    written.warnings =
+      (videos + audio + texts).compactMap(\.warning) + unsupportedContent + reduced + animation.warnings
     written.qualityReductions = animation.qualityReductions
     let animated = contents.animation.map { _ in WrittenMedia.containerName(of: target) }
     written.streams =

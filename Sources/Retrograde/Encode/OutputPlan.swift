@@ -53,6 +53,16 @@ struct OutputPlan: Sendable {
           .usage, about: output, "no frame is left at this low frame rate",
           remedy: "use a higher \(setting: .frameRate)")
       }
+      if let animation = container.animation,
+        let lost = animation.leftOut(video, source.legs, options.playback)
+      {
+        choice.warnings.append(
+          Warning(
+            .notWritten,
+            "left out: \(lost.count) of \(lost.all) frames, since \(animation.rateLimit); .webp and .apng have no "
+              + "such limit",
+            count: lost.count))
+      }
       let isTheora = frame.codec?.text == "video/x-theora"
       let isEven = choice.container.lacksTimes || isTheora && choice.container.isOgg
       guard isTheora || isEven else { continue }
@@ -119,7 +129,7 @@ struct OutputPlan: Sendable {
     counts.warnings += choice.warnings
     counts.warnings +=
       details.unsupportedDetails + pipeline.unsupportedContent + unsupportedFields + unsupportedChromaSites
-      + unsupportedRange + unsupportedLight + unsupportedColours + reducedDecoding
+      + unsupportedRange + unsupportedLight + unsupportedColours + unsupportedViews + reducedDecoding
     counts.duration = (source.legs.duration ?? .zero) + lead
     try counts.warnings.check(isStrict: options.output.isStrict, output)
     return counts
@@ -183,11 +193,14 @@ struct OutputPlan: Sendable {
     }
     contents.chapters = contents.chapters.map { $0.later(by: lead) }
     contents.lead = copy?.lead ?? .zero
+    // A still image is shown for one frame of the usual rate.
+    let isStill = source.index.plays == nil && source.legs.duration == FrameRate.usual.start(of: 1)
     contents.animation = choice.container.animation.map {
       (
         $0,
         AnimationSettings(
-          options.encoding, plays: source.index.plays ?? 0, spoolDirectory: options.resources.spoolDirectory)
+          options.encoding, plays: min(source.index.plays ?? 0, $0.mostPlays), isStill: isStill,
+          spoolDirectory: options.resources.spoolDirectory)
       )
     }
     contents.encoder = options.encoding.encoder

@@ -8,13 +8,15 @@ extension FrameComparison {
   ///     the loss of a codec.
   ///   - saysDurations: true if the mirror's container stores the duration of every frame,
   ///     including the last frame.
+  ///   - leftOut: frames of the source that the mirror's format can't hold; nil if there are none.
   func checks(
-    _ label: String, isLossless: Bool, judgesPixels: Bool, tolerance: ClockTime, saysDurations: Bool
+    _ label: String, isLossless: Bool, judgesPixels: Bool, tolerance: ClockTime, saysDurations: Bool,
+    leftOut: String? = nil
   ) -> [Verification.Check] {
     var checks = [
       Verification.Check(
         "frames\(label)", found == expected,
-        found == expected ? "\(found)" : "\(found), expected \(expected)",
+        (found == expected ? "\(found)" : "\(found), expected \(expected)") + (leftOut.map { "; \($0)" } ?? ""),
         ["found": Double(found), "expected": Double(expected)])
     ]
     checks.append(
@@ -51,8 +53,8 @@ extension FrameComparison {
           "colours\(label)", kept >= FrameComparison.leastColour,
           "\(Decimals.text(kept * 100, 0)) % as strong as the source's", ["kept": kept]))
     }
-    let (error, frame) = timing
-    let (last, meant) = lastDuration
+    let (error, frame) = times.largestError
+    let (last, meant) = times.lastDuration
     // Allow a deviation of the last frame's duration, because other programs may give the last
     // frame the duration of the previous frame.
     let isLastHeld = !saysDurations || abs((last - meant).seconds) <= max(tolerance.seconds, meant.seconds / 2)

@@ -71,8 +71,8 @@ extension VideoSource {
   ///   - starts: start of each frame.
   ///   - lastDelay: duration of the last frame.
   package static func described(
-    _ caps: Caps, starts: [ClockTime], lastDelay: ClockTime?, rate: FrameRateLimit, _ resources: Resources,
-    _ gauge: MemoryGauge
+    _ caps: Caps, tags: TagList?, starts: [ClockTime], lastDelay: ClockTime?, rate: FrameRateLimit,
+    _ resources: Resources, _ gauge: MemoryGauge
   ) throws -> VideoSource {
     let ends = starts.dropFirst() + [(starts.last ?? .zero) + (lastDelay ?? .zero)]
     let delays = zip(starts, ends).map { $1 - $0 }
@@ -80,7 +80,7 @@ extension VideoSource {
       VideoPacket(time: time, duration: delay, isKeyframe: true, bytes: 0, isHidden: false)
     }
     return try VideoSource(
-      VideoIndex(caps: caps, tags: nil, packets: packets, segmentEnd: nil, declaresDurations: lastDelay != nil),
+      VideoIndex(caps: caps, tags: tags, packets: packets, segmentEnd: nil, declaresDurations: lastDelay != nil),
       store: DecodedWindow(spool: nil, gauge: gauge), FormatChanges(), description: "",
       planner: try Planner(resources, frameBytes: (caps.int("width") ?? 1) * (caps.int("height") ?? 1) * 4),
       rate: rate, resources: resources, gauge: gauge)

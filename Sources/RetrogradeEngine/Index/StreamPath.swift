@@ -137,6 +137,10 @@ extension StreamPath {
   /// `Quirk.qtdemuxGapless`), and the default stream.
   func completed(from facts: ContainerFacts) -> StreamPath {
     var stream = self
+    if kind == .video, let orientation = facts.imageOrientation {
+      stream.orientation = orientation
+      stream.tags = tags.oriented(orientation)
+    }
     // Limit the duration to the stored audio. GStreamer reads Wave64 with libsndfile, which decodes
     // the padding of the last Wave64 chunk as audio. wavparse with `ignore-length` reads to the end
     // of the file, where other bytes may follow the audio. sfdec pads the last buffer of a
@@ -211,6 +215,14 @@ extension StreamPath {
 }
 
 extension StreamPath {
+  /// Returns this path of numbered images with the tags of their first image.
+  func labelled(_ first: TagList) -> StreamPath {
+    var stream = self
+    stream.orientation = first.string("image-orientation") ?? orientation
+    stream.tags = (first as TagList?).merging(tags).oriented(stream.orientation)
+    return stream
+  }
+
   /// Assigns the PCM channels to the loudspeakers in the container's mask.
   fileprivate mutating func place(channelsOf track: ContainerTrack?) {
     guard let mask = track?.loudspeakers, caps.mediaType == "audio/x-raw", caps.int("channels") == mask.nonzeroBitCount
@@ -222,7 +234,7 @@ extension StreamPath {
 
 extension TagList {
   /// List with standard GStreamer tags in place of equivalent `extended-comment` tags.
-  var withKnownComments: TagList {
+  package var withKnownComments: TagList {
     let comments = strings("extended-comment")
     guard !comments.isEmpty else { return self }
     var known: [String: NamedTag] = [:]
@@ -281,7 +293,7 @@ extension NamedTag {
 extension TagList? {
   /// Returns the list with `tags` added as comments. Technical tags are not added, because they
   /// describe only the file in which they are stored.
-  func adding(_ tags: [NamedTag]) -> TagList? {
+  package func adding(_ tags: [NamedTag]) -> TagList? {
     let added = tags.filter { !$0.isTechnical }.map { NamedTag(name: $0.bare, text: $0.text).comment }
     guard !added.isEmpty else { return self }
     let comments = TagList(comments: (self?.strings("extended-comment") ?? []) + added)
@@ -290,7 +302,7 @@ extension TagList? {
 
   /// Returns the list with `orientation` in place of the demuxer's orientation; the same list if
   /// `orientation` is nil.
-  func oriented(_ orientation: String?) -> TagList? {
+  package func oriented(_ orientation: String?) -> TagList? {
     guard let orientation else { return self }
     let others = self?.removing(["image-orientation"])
     return orientation == "rotate-0" ? others : TagList("taglist, image-orientation=\(orientation)").merging(others)

@@ -17,7 +17,7 @@ package struct Topology: Sendable {
   /// Excerpt of a long MP4 file's tables, which the demuxer reads instead of the full tables; nil
   /// if the demuxer reads the whole file.
   private var excerpt: MP4Excerpt?
-  let streams: [StreamPath]
+  private(set) var streams: [StreamPath]
   /// Streams of the file for which no plugin is installed.
   let missing: [MissingPlugin]
   /// Streams of a transport stream that have packets but no pad of `tsdemux`.
@@ -75,6 +75,13 @@ package struct Topology: Sendable {
   func reading(_ excerpt: MP4Excerpt?) -> Topology {
     var topology = self
     topology.excerpt = excerpt
+    return topology
+  }
+
+  /// Returns the topology of numbered images with the tags of their first image.
+  func labelled(_ tags: TagList) -> Topology {
+    var topology = self
+    topology.streams = streams.map { $0.labelled(tags) }
     return topology
   }
 

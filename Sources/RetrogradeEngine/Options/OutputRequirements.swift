@@ -31,5 +31,8 @@ package struct FrameRateLimit: Sendable {
 
   /// Returns the rate to which a video with `frameRate` frames per second is thinned; nil to keep
   /// all frames.
-  func rate(of frameRate: Double) -> FrameRate? { wanted ?? fastest.flatMap { frameRate > $0.value ? $0 : nil } }
+  func rate(of frameRate: Double) -> FrameRate? {
+    guard let wanted else { return fastest.flatMap { frameRate > $0.value ? $0 : nil } }
+    return fastest.flatMap { wanted.value > $0.value ? $0 : nil } ?? wanted
+  }
 }

@@ -13,6 +13,36 @@ enum AnimationFormat: Sendable {
   /// below 2/100 s, browsers use 10/100 s instead.
   var fastest: FrameRate? { self == .gif ? FrameRate(50, 1) : nil }
 
+  /// Shortest duration of a frame.
+  var shortest: ClockTime { fastest?.start(of: 1) ?? .zero }
+
+  /// Longest duration of a frame: 16 bits of hundredths of a second in GIF, 24 bits of milliseconds
+  /// in WebP.
+  var longest: ClockTime {
+    switch self {
+    case .gif: ClockTime(nanoseconds: 65_535 * 10_000_000)
+    case .webp: ClockTime(nanoseconds: 0xFF_FFFF * 1_000_000)
+    case .apng: ClockTime(nanoseconds: Int64(APNGChunks.longest) * 1_000_000)
+    }
+  }
+
+  /// Largest number of plays. GIF stores the number of repetitions.
+  var mostPlays: Int {
+    switch self {
+    case .gif: 65_536
+    case .webp: 65_535
+    case .apng: Int(UInt32.max)
+    }
+  }
+
+  var name: String {
+    switch self {
+    case .gif: "GIF"
+    case .webp: "WebP"
+    case .apng: "APNG"
+    }
+  }
+
   /// Returns the elements before the appsink, in `gst-launch-1.0` syntax.
   /// - Parameter isHalved: true if the frames have 4:2:0 chroma. A WebP then stores 4:2:0 too.
   func preparation(hasAlpha: Bool, isHalved: Bool) -> [String] {
@@ -52,6 +82,8 @@ struct FinishedAnimation: Sendable {
   var qualityReductions: [Warning] = []
   /// Level to which quality was reduced; nil if quality was not reduced.
   var level: AnimationLevel?
+  /// Warnings about times that the format can't store.
+  var warnings: [Warning] = []
 }
 
 /// Writes an animation from the frames of an appsink.
@@ -82,14 +114,18 @@ struct AnimationWriter: Sendable {
   {
     let file = try format.begin(path, for: target, settings)
     var start: ClockTime?
+    var clock = AnimationClock(format)
     while let sample = sink.pull(timeout: ClockTime(nanoseconds: .max)) {
       guard let pts = sample.buffer.pts else { continue }
       let begin = start ?? pts
       start = begin
-      try file.add(
-        sample, shown: TimeSpan(start: pts - begin, end: pts - begin + (sample.buffer.duration ?? .zero)))
+      let shown = TimeSpan(start: pts - begin, end: pts - begin + (sample.buffer.duration ?? .zero))
+      try file.add(sample, shown: clock.place(shown))
     }
-    return start != nil && !isStopped() ? try file.finish(report, isStopped) : FinishedAnimation()
+    guard start != nil, !isStopped() else { return FinishedAnimation() }
+    var finished = try file.finish(report, isStopped)
+    finished.warnings = clock.warnings
+    return finished
   }
 }
 

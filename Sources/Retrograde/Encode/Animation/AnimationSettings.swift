@@ -11,14 +11,18 @@ struct AnimationSettings: Sendable {
   var limit: ByteCount?
   /// Number of times that players show the animation; 0: endless.
   var plays: Int
+  /// True if the source is a still image. A WebP with one frame is then a still image too, without
+  /// duration.
+  var isStill: Bool
   var spoolDirectory: String
 
-  init(_ options: EncodingOptions, plays: Int = 0, spoolDirectory: String) {
+  init(_ options: EncodingOptions, plays: Int = 0, isStill: Bool = false, spoolDirectory: String) {
     quality = options.quality
     colors = options.colors
     dither = options.dither
     limit = options.maxSize
     self.plays = plays
+    self.isStill = isStill
     self.spoolDirectory = spoolDirectory
   }
 }

@@ -30,7 +30,7 @@ final class WebPAnimationFile: AnimationFile {
       let animation =
         try self.animation
         ?? WebPAnimation(
-          width: width, height: height, quality: quality, plays: settings.plays)
+          width: width, height: height, quality: quality, plays: settings.plays, isStill: settings.isStill)
       self.animation = animation
       try animation.add(pixels, as: layout(sample.caps), at: shown.start.milliseconds)
       end = shown.end
@@ -50,7 +50,7 @@ final class WebPAnimationFile: AnimationFile {
     return try frames.search(settings, .webp, from: first, target, report, isStopped) { level, report in
       let made = try WebPAnimation(
         width: level.scaled(frames.width), height: level.scaled(frames.height), quality: level.quality,
-        plays: settings.plays)
+        plays: settings.plays, isStill: settings.isStill)
       try frames.read(level, isStopped) { pixels, span, number in
         if number % 8 == 0 { report(number) }
         try made.add(pixels, as: layout(frames.caps), at: span.start.milliseconds)
