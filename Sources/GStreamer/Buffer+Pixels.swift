@@ -1,7 +1,8 @@
 import CGStreamer
 
 extension Buffer {
-  /// True if two raw video frames with `caps` have the same pixels; row padding is ignored.
+  /// True if two raw video frames with `caps` have the same pixels; row padding is ignored, and so
+  /// are the colours of pixels that are fully transparent in both frames (in packed 8-bit formats).
   /// - Throws: ``GStreamerError`` if the memory cannot be mapped.
   package func hasSamePixels(as other: Buffer, _ caps: Caps) throws -> Bool {
     try withPlanes(caps) { own in
@@ -12,7 +13,7 @@ extension Buffer {
               y.withRow(row) { others in
                 let count = min(own.count, others.count)
                 guard count > 0, let own = own.baseAddress, let others = others.baseAddress else { return true }
-                return memcmp(own, others, count) == 0
+                return memcmp(own, others, count) == 0 || x.showsSame(own, others, count)
               }
             }
           }
@@ -36,6 +37,30 @@ extension Buffer {
     }
   }
 
+  /// Returns a copy of a BGRA frame in which each colour is multiplied by its alpha.
+  /// - Parameters:
+  ///   - caps: caps of the frame.
+  ///   - other: frame of this method, of the same size; partly transparent pixels first get the
+  ///     alpha of its pixels. nil: alpha is kept.
+  /// - Throws: ``GStreamerError`` if memory cannot be allocated or mapped.
+  package func premultiplied(_ caps: Caps, roundedLike other: Buffer?) throws -> Buffer {
+    let copy = try inSystemMemory(caps)
+    try copy.withMutableBytes { pixels in
+      if let other, other.size == pixels.count {
+        try other.withBytes { others in
+          for place in stride(from: 3, to: pixels.count, by: 4) where (1..<255).contains(pixels[place]) {
+            pixels[place] = others[place]
+          }
+        }
+      }
+      for place in stride(from: 0, to: pixels.count - 3, by: 4) where pixels[place + 3] < 255 {
+        let alpha = Int(pixels[place + 3])
+        for part in place..<place + 3 { pixels[part] = UInt8((Int(pixels[part]) * alpha + 127) / 255) }
+      }
+    }
+    return copy
+  }
+
   /// Returns the means of the 8x8 blocks in each plane of a raw video frame. Each component must
   /// have one byte.
   /// - Throws: ``GStreamerError`` if the memory cannot be mapped.
@@ -53,6 +78,17 @@ extension Buffer {
     let width: Int
     /// Index of the unused byte in each group of four bytes; nil if all bytes are used.
     let padding: Int?
+    /// Index of the alpha byte in each group of four bytes; nil for other formats.
+    let alpha: Int?
+
+    /// True if two rows differ only in the colours of fully transparent pixels.
+    func showsSame(_ row: UnsafeRawPointer, _ other: UnsafeRawPointer, _ count: Int) -> Bool {
+      guard let alpha, count % 4 == 0 else { return false }
+      return Swift.stride(from: 0, to: count, by: 4).allSatisfy { place in
+        memcmp(row + place, other + place, 4) == 0
+          || (row + place + alpha).load(as: UInt8.self) == 0 && (other + place + alpha).load(as: UInt8.self) == 0
+      }
+    }
 
     func withRow<Result>(_ row: Int, _ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
       let bytes = UnsafeRawBufferPointer(start: data + row * stride, count: width)
@@ -64,6 +100,7 @@ extension Buffer {
   }
 
   private static let paddings = ["RGBx": 3, "BGRx": 3, "xRGB": 0, "xBGR": 0]
+  private static let alphas = ["RGBA": 3, "BGRA": 3, "ARGB": 0, "ABGR": 0]
 
   /// - Throws: ``GStreamerError`` if the memory cannot be mapped, and errors of `body`.
   private func withPlanes<Result>(_ caps: Caps, _ body: ([Plane]) throws -> Result) throws -> Result {
@@ -73,11 +110,12 @@ extension Buffer {
     guard gst_video_frame_map(&frame, &info, raw, GST_MAP_READ) != 0 else { throw Buffer.unmappable }
     defer { gst_video_frame_unmap(&frame) }
     let padding = caps.string("format").flatMap { Buffer.paddings[$0] }
+    let alpha = caps.string("format").flatMap { Buffer.alphas[$0] }
     let planes = zip(frame.planes, info.planes).compactMap { start, shape in
       start.map {
         Plane(
           data: $0.data, stride: $0.stride, rows: shape.rows, width: min(shape.rowBytes, abs($0.stride)),
-          padding: padding)
+          padding: padding, alpha: alpha)
       }
     }
     return try body(planes)

@@ -9,6 +9,20 @@ extension Buffer {
     return flags & GST_VIDEO_BUFFER_FLAG_TFF.rawValue != 0
   }
 
+  /// Returns a copy whose flags declare the field order of `caps`, and which shares the memory; nil
+  /// if `caps` declare no order, or if the flags already declare it.
+  package func withFieldOrder(of caps: Caps) -> Buffer? {
+    let orders = ["top-field-first": true, "bottom-field-first": false]
+    guard let isTopFirst = caps.string("field-order").flatMap({ orders[$0] }), isTopFieldFirst != isTopFirst else {
+      return nil
+    }
+    let copy = shallowCopy()
+    let mini = UnsafeMutableRawPointer(copy.raw).assumingMemoryBound(to: GstMiniObject.self)
+    mini.pointee.flags |= GST_VIDEO_BUFFER_FLAG_INTERLACED.rawValue | GST_VIDEO_BUFFER_FLAG_TFF.rawValue
+    if !isTopFirst { mini.pointee.flags &= ~GST_VIDEO_BUFFER_FLAG_TFF.rawValue }
+    return copy
+  }
+
   /// Creates a frame with 32 bits a pixel (blue, green, red, and alpha or padding), no row padding,
   /// and all bytes 0.
   package static func frame(width: Int, height: Int) throws -> Buffer {
@@ -40,6 +54,19 @@ extension Buffer {
     var info = GstVideoInfo()
     guard gst_video_info_from_caps(&info, caps.raw) != 0 else { throw Buffer.unmappable }
     return try copied(&info)
+  }
+
+  /// Copies the frame without its first columns, in the default layout.
+  /// - Parameters:
+  ///   - caps: caps of the frame.
+  ///   - cut: caps of the copy, which is narrower by `columns`.
+  /// - Throws: ``GStreamerError`` if memory cannot be allocated or mapped.
+  func withoutFirstColumns(_ columns: Int, from caps: Caps, to cut: Caps) throws -> Buffer {
+    var (whole, part) = (GstVideoInfo(), GstVideoInfo())
+    guard gst_video_info_from_caps(&whole, caps.raw) != 0, gst_video_info_from_caps(&part, cut.raw) != 0 else {
+      throw Buffer.unmappable
+    }
+    return try copied(&whole, to: &part, skipping: columns) { _ in }
   }
 
   /// Copies the frame, and extends each row to a multiple of 32 pixels by repeating the last pixel.
@@ -92,10 +119,13 @@ extension Buffer {
     return try copied(&info, to: &plain) { _ in }
   }
 
-  /// Copies the frame into new memory, in the layout of `other`.
-  /// - Parameter finish: called while the copy is mapped, with the copy.
+  /// Copies the frame into new memory, in the layout of `other`, which may be narrower.
+  /// - Parameters:
+  ///   - columns: number of columns to leave out at the left edge.
+  ///   - finish: called while the copy is mapped, with the copy.
   private func copied(
-    _ info: inout GstVideoInfo, to other: inout GstVideoInfo, finish: (GstVideoFrame) -> Void
+    _ info: inout GstVideoInfo, to other: inout GstVideoInfo, skipping columns: Int = 0,
+    finish: (GstVideoFrame) -> Void
   ) throws -> Buffer {
     guard let plain = gst_buffer_new_allocate(nil, other.size, nil) else { throw Buffer.unmappable }
     let copy = Buffer(adopting: plain)
@@ -103,6 +133,7 @@ extension Buffer {
     guard gst_video_frame_map(&from, &info, raw, GST_MAP_READ) != 0 else { throw Buffer.unmappable }
     defer { gst_video_frame_unmap(&from) }
     guard gst_video_frame_map(&to, &other, plain, GST_MAP_WRITE) != 0 else { throw Buffer.unmappable }
+    if columns > 0 { from.skip(columns) }
     let isCopied = gst_video_frame_copy(&to, &from) != 0
     finish(to)
     gst_video_frame_unmap(&to)
@@ -152,6 +183,19 @@ extension Buffer {
     defer { gst_video_frame_unmap(&frame) }
     guard gst_video_overlay_composition_blend(composition, &frame) != 0 else { throw Buffer.unmappable }
     return copy
+  }
+}
+
+extension GstVideoFrame {
+  /// Moves the start of the rows to the right. Like `gst_video_frame_copy`, this assumes that plane
+  /// n has the subsampling of component n.
+  fileprivate mutating func skip(_ columns: Int) {
+    guard let format = info.finfo?.pointee else { return }
+    func bytes(_ shift: guint, _ step: gint) -> Int { (columns >> Int(shift)) * Int(step) }
+    data.0 = data.0?.advanced(by: bytes(format.w_sub.0, format.pixel_stride.0))
+    data.1 = data.1?.advanced(by: bytes(format.w_sub.1, format.pixel_stride.1))
+    data.2 = data.2?.advanced(by: bytes(format.w_sub.2, format.pixel_stride.2))
+    data.3 = data.3?.advanced(by: bytes(format.w_sub.3, format.pixel_stride.3))
   }
 }
 

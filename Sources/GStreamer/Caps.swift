@@ -55,6 +55,22 @@ package final class Caps: @unchecked Sendable, CustomStringConvertible {
     return (Int(n), Int(d))
   }
 
+  /// Returns the flags of a caps field that is a flag set.
+  private func flags(_ field: String) -> guint? {
+    var (value, mask): (guint, guint) = (0, 0)
+    guard let first, gst_structure_get_flagset(first, field, &value, &mask) != 0 else { return nil }
+    return value
+  }
+
+  /// Layout of the two views of stereoscopic video, such as `side-by-side`
+  /// (`GstVideoMultiviewMode`); nil for other video.
+  package var stereoLayout: String? { string("multiview-mode").flatMap { $0 == "mono" ? nil : $0 } }
+
+  /// True if the right view of stereoscopic video is the first one.
+  package var isRightViewFirst: Bool {
+    (flags("multiview-flags") ?? 0) & guint(GST_VIDEO_MULTIVIEW_FLAGS_RIGHT_VIEW_FIRST.rawValue) != 0
+  }
+
   package func has(_ field: String) -> Bool {
     guard let first else { return false }
     return gst_structure_has_field(first, field) != 0

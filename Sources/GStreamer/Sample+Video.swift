@@ -39,6 +39,22 @@ extension Sample {
 }
 
 extension Sample {
+  /// Returns a copy of a raw video frame without its first columns.
+  ///
+  /// - Throws: ``GStreamerError`` if memory cannot be allocated or mapped, or if a column of chroma
+  ///   would be divided.
+  package func withoutFirstColumns(_ columns: Int) throws -> Sample {
+    guard let caps, let width = caps.int("width"), columns < width, columns % caps.chromaSteps.x == 0 else {
+      throw GStreamerError(
+        kind: .notMedia, element: nil, message: "A frame can't lose its first \(columns) columns.", debug: nil)
+    }
+    let cut = caps.setting("width", "(int)\(width - columns)")
+    return Sample(
+      buffer: try buffer.withoutFirstColumns(columns, from: caps, to: cut), caps: cut, segment: segment)
+  }
+}
+
+extension Sample {
   /// Adds the plane layout (`GstVideoMeta`) to a raw video frame from a container, if the rows of
   /// the frame have no padding. Demuxers of GStreamer 1.22 omit this meta; without it, GStreamer
   /// assumes that rows are padded to four bytes.

@@ -73,8 +73,17 @@ extension Quirk {
     upstream: "`gst_ffmpegviddec_get_buffer2`",
     workaround: "Such JPEG is refused, and not written.")
 
+  package static let avdecLeftCrop = Quirk(
+    "avdec-left-crop", element: "avdec_h264", releases: .all,
+    symptom: """
+      The crop of H.264 and HEVC hides fewer columns at the left edge than declared: FFmpeg rounds their number down, \
+      to keep the rows aligned.
+      """,
+    upstream: "`av_frame_apply_cropping`, `AV_CODEC_FLAG_UNALIGNED`",
+    workaround: "The columns that are left are removed from the frames (`PictureCrop`).")
+
   static let avdec = [
     avdecNarrowerThanCoded, avdecUnnamedFormat, avdecGIFTimestamps, avdecGapFrames, avdecMJPEGContainerColors,
-    avdecMissingTimes, avdecWMAEnd, avdecMJPEGFullRange411,
+    avdecMissingTimes, avdecWMAEnd, avdecMJPEGFullRange411, avdecLeftCrop,
   ]
 }

@@ -100,9 +100,17 @@ extension Quirk {
     upstream: "`build_vpcC_extension`; 5962fe45b8 reads it from the codec data",
     workaround: "Segments of a stream name the lowest level that has room for the video.")
 
+  package static let qtmuxViewOrder = Quirk(
+    "qtmux-view-order", element: "mp4mux", releases: .all,
+    symptom: """
+      The description of stereoscopic video (`svmi`) says that the right view is the first if it is the left one.
+      """,
+    upstream: "`gst_qt_mux_video_sink_set_caps`, `atom_svmi_new`",
+    workaround: "The caps that reach it have the opposite flag.")
+
   static let qtmux = [
     qtmuxOpusByteOrder, qtmuxOpusPriming, qtmuxAudioPriming, qtmuxVideoDuration, qtmuxOrientation,
     qtmuxGlobalOrientation, qtmuxTrackFlags, qtmuxChapters, qtmuxShowNumbers, qtmuxOverlappingText, qtmuxChromaSite,
-    qtmuxVP9Level,
+    qtmuxVP9Level, qtmuxViewOrder,
   ]
 }

@@ -19,5 +19,11 @@ extension Quirk {
     upstream: "`gst_y4m_encode_handle_frame`, 2fb3dddd51",
     workaround: "Its frames are copied into the plain layout.")
 
-  static let y4menc = [y4mencChromaSite, y4mencLayout]
+  package static let y4mencFieldOrder = Quirk(
+    "y4menc-field-order", element: "y4menc", releases: .all,
+    symptom: "It ignores the field order in the caps: without flags on the frames, the bottom field is the first.",
+    upstream: "`gst_y4m_encode_handle_frame`",
+    workaround: "Its frames get the flags that the caps declare.")
+
+  static let y4menc = [y4mencChromaSite, y4mencLayout, y4mencFieldOrder]
 }

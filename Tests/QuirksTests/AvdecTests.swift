@@ -28,6 +28,18 @@ import Testing
     }
   }
 
+  @Test("hidden columns are left at the left edge", arguments: ["264", "265"])
+  func leftCrop(codec: String) throws {
+    let folder = try TemporaryFolder()
+    let (parameters, filter) = codec == "264" ? ("-x264-params", "h264") : ("-x265-params", "hevc")
+    let path = try ffmpeg(
+      folder, "a.mkv", tenFrames,
+      "-pix_fmt yuv420p -c:v libx\(codec) \(parameters) log-level=none -bsf:v \(filter)_metadata=crop_left=8")
+    try expect(.avdecLeftCrop) {
+      try caps(of: "filesrc location=\(path) ! matroskademux ! h\(codec)parse ! avdec_h\(codec)").int("width") == 64
+    }
+  }
+
   @Test("the last frame of WMA is lost")
   func endOfWMA() throws {
     let folder = try TemporaryFolder()

@@ -36,6 +36,17 @@ import Testing
     }
   }
 
+  @Test("the first view of stereoscopic video is described as the right one")
+  func viewOrder() throws {
+    try expect(.qtmuxViewOrder) {
+      let file = try MuxedFile(
+        "\(Self.video) ! x264enc ! h264parse ! "
+          + "capssetter caps=video/x-h264,multiview-mode=(string)side-by-side ! mp4mux")
+      // `is_left_first` follows version, flags and the layout (ISO/IEC 23000-11).
+      return try file.numbers(in: "svmi")[5] == 0
+    }
+  }
+
   @Test("variable-rate video with B-frames ends too early")
   func videoDuration() throws {
     try expect(.qtmuxVideoDuration) {

@@ -96,6 +96,16 @@ import Testing
     try expect(.y4mencLayout) { written.contains(99) }
   }
 
+  @Test("y4menc ignores the field order in the caps")
+  func fieldOrder() throws {
+    try expect(.y4mencFieldOrder) {
+      let file = try bytes(
+        of: "videotestsrc num-buffers=1 ! video/x-raw,format=I420,width=64,height=48,framerate=25/1,chroma-site=none,"
+          + "interlace-mode=interleaved,field-order=top-field-first ! y4menc")
+      return String(decoding: file.prefix(60), as: UTF8.self).contains(" Ib ")
+    }
+  }
+
   @Test("av1enc exceeds its bit rate unless max-quantizer is set")
   func maxQuantizer() throws {
     try expect(.av1encMaxQuantizer) {

@@ -69,10 +69,10 @@ import Testing
     _ = try FFmpeg.bytes(["-f", "lavfi", "-i", "testsrc2=s=128x96:r=10:d=0.3", "-final_delay", "\(seconds)", source])
     for (format, most) in [("apng", 65_535_000), ("webp", 16_777_215), ("gif", 655_350)] {
       let output = folder.path("m.\(format)")
-      let warnings = try await reverse(source, to: output).warnings
+      // Newer releases of FFmpeg may also write metadata that is left out.
+      let warnings = try await reverse(source, to: output).warnings.filter { $0.code == .converted }
       #expect(try DecodedAnimation(output).delays == [min(seconds * 1000, most), 100, 100])
-      let expected: [Warning.Code] = seconds * 1000 > most ? [.converted] : []
-      #expect(warnings.map(\.code) == expected, "\(warnings)")
+      #expect(warnings.count == (seconds * 1000 > most ? 1 : 0), "\(warnings)")
       #expect(warnings.allSatisfy { $0.count == 1 && $0.message.contains("instead of 20000.000 s") })
     }
   }
@@ -137,7 +137,7 @@ import Testing
       ("s.apng", "webp", 65_535, "65535 times instead of 100000"), ("s.apng", "apng", 100_000, ""),
     ] {
       let output = folder.path("m.\(format)")
-      let warnings = try await reverse(folder.path(source), to: output).warnings
+      let warnings = try await reverse(folder.path(source), to: output).warnings.filter { $0.code == .converted }
       #expect(try DecodedAnimation(output).loops == loops)
       #expect(warnings.count == (warned.isEmpty ? 0 : 1), "\(warnings)")
       #expect(warnings.allSatisfy { $0.message.contains(warned) }, "\(warnings)")

@@ -490,6 +490,16 @@ import Testing
     #expect(summary.warnings.contains { $0.description.contains("interlace flag") } == isLost, "\(summary.warnings)")
   }
 
+  @Test("images can't be marked as interlaced", arguments: ["m.apng", "m.webp", "m.gif", "m%d.png"])
+  func interlacedImages(_ output: String) async throws {
+    let folder = try TemporaryFolder()
+    try makeInterlaced(folder.path("in.mp4"), frames: 5)
+    var options = ReverseOptions()
+    options.output.isVerified = output == "m.apng"
+    let summary = try await Reverser(folder.path("in.mp4"), options: options).reverse(to: folder.path(output))
+    #expect(summary.warnings.contains { $0.description.contains("interlace flag, which images") })
+  }
+
   /// Field order of each decoded frame.
   private struct DecodedFields {
     var fields: [Bool?] = []

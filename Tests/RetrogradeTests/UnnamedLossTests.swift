@@ -73,6 +73,109 @@ import Testing
     #expect(try Set(probe(folder.path("b.mov"), "frame=top_field_first")) == [mirrored])
   }
 
+  @Test("Y4M declares the reversed field order", arguments: [("tff", "tt", " Ib "), ("bff", "bb", " It ")])
+  func y4mReversedFields(scan: String, order: String, expected: String) async throws {
+    let folder = try TemporaryFolder()
+    _ = try FFmpeg.bytes(Self.clip + ["-vf", "setfield=\(scan)", "-field_order", order, folder.path("a.y4m")])
+    var options = ReverseOptions()
+    options.output.isVerified = true
+    try await Reverser(folder.path("a.y4m"), options: options).reverse(to: folder.path("b.y4m"))
+    let header = try Data(contentsOf: URL(fileURLWithPath: folder.path("b.y4m"))).prefix(60)
+    #expect(String(decoding: header, as: UTF8.self).contains(expected))
+  }
+
+  /// FFmpeg's decoders hide fewer columns at the left edge than the crop declares.
+  @Test(
+    "the crop of H.264 and HEVC is exact",
+    arguments: [
+      ("libx264", "yuv420p", "mkv"), ("libx264", "yuv420p", "ts"), ("libx264", "yuv444p", "mkv"),
+      ("libx265", "yuv420p", "mp4"),
+    ])
+  func leftCrop(codec: String, format: String, container: String) async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("a.\(container)")
+    let (parameters, filter) = codec == "libx264" ? ("-x264-params", "h264") : ("-x265-params", "hevc")
+    _ = try FFmpeg.bytes([
+      "-f", "lavfi", "-i", "testsrc2=d=0.5:r=10:s=96x64", "-pix_fmt", format, "-c:v", codec, parameters,
+      "log-level=none", "-bsf:v", "\(filter)_metadata=crop_left=10:crop_right=6:crop_top=4:crop_bottom=2", path,
+    ])
+    var options = ReverseOptions()
+    options.encoding.quality = .lossless
+    options.output.isVerified = true
+    try await Reverser(path, options: options).reverse(to: folder.path("b.mkv"))
+    let raw = ["-pix_fmt", format, "-f", "rawvideo", "-"]
+    let expected = try FFmpeg.bytes(["-flags", "unaligned", "-i", path, "-vf", "reverse"] + raw)
+    try #require(expected.count == 5 * 80 * 58 * (format == "yuv444p" ? 6 : 3) / 2)
+    #expect(try FFmpeg.bytes(["-i", folder.path("b.mkv")] + raw) == expected)
+    // A mirror that shows the hidden columns is no mirror.
+    _ = try FFmpeg.bytes([
+      "-i", folder.path("b.mkv"), "-vf", "pad=90:58:10:0", "-c:v", "ffv1", folder.path("wider.mkv"),
+    ])
+    let checks = try await Verifier(path, mirror: folder.path("wider.mkv")).verify().checks
+    #expect(checks.contains { $0.subject == "size" && !$0.holds })
+  }
+
+  /// Makes a stereoscopic video. Each half of a frame is a view.
+  private func makeStereo(_ layout: String, _ path: String) throws {
+    _ = try FFmpeg.bytes(
+      Self.clip + ["-pix_fmt", "yuv420p", "-c:v", "ffv1", "-metadata:s:v", "stereo_mode=\(layout)", path])
+    // StereoMode, with one byte.
+    try #require(try Data(contentsOf: URL(fileURLWithPath: path)).range(of: Data([0x53, 0xB8, 0x81])) != nil)
+  }
+
+  @Test(
+    "the layout of stereoscopic video is kept, or its loss is reported",
+    arguments: [
+      ("top_bottom", "b.mkv", "hevc", nil), ("bottom_top", "b.mkv", "hevc", nil), ("left_right", "b.mp4", "hevc", nil),
+      ("top_bottom", "b.mp4", "hevc", "left out: the layout of the two views"),
+      ("top_bottom", "b.mp4", "h264", nil), ("top_bottom", "b.ts", "h264", nil),
+      ("bottom_top", "b.mp4", "h264", "changed: the order of the two views"),
+      ("left_right", "b%d.png", nil, "left out: the layout of the two views"),
+      ("right_left", "b.mkv", nil, "left out: the layout of the two views (StereoMode 11)"),
+    ] as [(String, String, String?, String?)])
+  func stereo(layout: String, output: String, codec: String?, loss: String?) async throws {
+    let folder = try TemporaryFolder()
+    try makeStereo(layout, folder.path("a.mkv"))
+    var options = ReverseOptions()
+    options.encoding.videoCodec = codec
+    options.output.isVerified = !output.contains("%")
+    let found = try await Reverser(folder.path("a.mkv"), options: options).reverse(to: folder.path(output)).warnings
+      .map { "\($0.message)" }.filter { $0.contains("views") }
+    #expect(found.count == (loss == nil ? 0 : 1) && found.allSatisfy { $0.hasPrefix(loss ?? "") }, "\(found)")
+  }
+
+  @Test("a mirror with another layout of the two views is refused")
+  func wrongStereo() async throws {
+    let folder = try TemporaryFolder()
+    try makeStereo("top_bottom", folder.path("a.mkv"))
+    var options = ReverseOptions()
+    options.encoding.quality = .lossless
+    try await Reverser(folder.path("a.mkv"), options: options).reverse(to: folder.path("b.mkv"))
+    func failures() async throws -> [String] {
+      try await Verifier(folder.path("a.mkv"), mirror: folder.path("b.mkv")).verify().checks.filter { !$0.holds }
+        .map(\.subject)
+    }
+    #expect(try await failures() == [])
+    let file = URL(fileURLWithPath: folder.path("b.mkv"))
+    var bytes = try Data(contentsOf: file)
+    let mode = try #require(bytes.range(of: Data([0x53, 0xB8, 0x81, 3])))
+    bytes[mode.upperBound - 1] = 1
+    try bytes.write(to: file)
+    #expect(try await failures() == ["views"])
+  }
+
+  /// The box `svmi` says which view is the first (ISO/IEC 23000-11).
+  @Test("MP4 describes the first view of stereoscopic video")
+  func stereoMP4() async throws {
+    let folder = try TemporaryFolder()
+    try makeStereo("left_right", folder.path("a.mkv"))
+    var options = ReverseOptions()
+    options.encoding.videoCodec = "hevc"
+    try await Reverser(folder.path("a.mkv"), options: options).reverse(to: folder.path("b.mp4"))
+    let bytes = try Data(contentsOf: URL(fileURLWithPath: folder.path("b.mp4")))
+    #expect(bytes.range(of: Data("svmi".utf8) + [0, 0, 0, 0, 0, 1]) != nil)
+  }
+
   /// If an encoder can't store the bit depth or the chroma, the loss is reported. No other property
   /// is reduced.
   @Test(

@@ -77,6 +77,28 @@ import Testing
     #expect(zip(thumbnails[0].pixels, thumbnails[1].pixels).allSatisfy { abs(Int($0) - Int($1)) <= 2 })
   }
 
+  @Test("frames that differ only in the colours of transparent pixels have the same pixels")
+  func hiddenColours() throws {
+    let caps = try #require(Caps("video/x-raw,format=BGRA,width=2,height=1,framerate=(fraction)0/1"))
+    func frame(_ pixels: [UInt8]) throws -> Buffer { try Buffer(size: pixels.count) { $0.copyBytes(from: pixels) } }
+    let own = try frame([9, 8, 7, 0, 1, 2, 3, 255])
+    #expect(try own.hasSamePixels(as: frame([4, 5, 6, 0, 1, 2, 3, 255]), caps))
+    #expect(try !own.hasSamePixels(as: frame([9, 8, 7, 1, 1, 2, 3, 255]), caps), "another alpha")
+    #expect(try !own.hasSamePixels(as: frame([9, 8, 7, 0, 1, 2, 4, 255]), caps), "another colour")
+  }
+
+  @Test("colours are multiplied by their alpha, which may first be rounded like another frame's")
+  func premultipliedColours() throws {
+    let caps = try #require(Caps("video/x-raw,format=BGRA,width=4,height=1,framerate=(fraction)0/1"))
+    func frame(_ pixels: [UInt8]) throws -> Buffer { try Buffer(size: pixels.count) { $0.copyBytes(from: pixels) } }
+    let own = try frame([200, 100, 50, 0, 200, 100, 50, 51, 200, 100, 50, 51, 200, 100, 50, 255])
+    let kept = try own.premultiplied(caps, roundedLike: nil).withBytes(Array.init)
+    #expect(kept == [0, 0, 0, 0, 40, 20, 10, 51, 40, 20, 10, 51, 200, 100, 50, 255])
+    let other = try frame([0, 0, 0, 255, 0, 0, 0, 255, 0, 0, 0, 0, 0, 0, 0, 0])
+    let rounded = try own.premultiplied(caps, roundedLike: other).withBytes(Array.init)
+    #expect(rounded == [0, 0, 0, 0, 200, 100, 50, 255, 0, 0, 0, 0, 200, 100, 50, 255])
+  }
+
   @Test("frames that the decoder reports as damaged are counted, but not compared")
   func damagedSourceFrame() {
     var check = SourceFrameCheck(VerifyPartsTests.plain([1, nil, 3, 4]))

@@ -561,4 +561,72 @@ import Testing
     }
     #expect(folder.names == ["source.mkv"])
   }
+
+  /// GStreamer scales frames with the interlace flag field by field.
+  @Test(
+    "a mirror of interlaced video that can't declare interlacing is accepted",
+    arguments: ["m.avi", "m.gif", "m.apng", "m%d.png"])
+  func interlacingLeftOut(_ name: String) async throws {
+    let folder = try TemporaryFolder()
+    let source = folder.path("s.mkv")
+    let filter = "interlace=scan=tff:lowpass=off,format=yuv420p"
+    _ = try FFmpeg.bytes(
+      ["-f", "lavfi", "-i", "testsrc2=s=96x64:r=50:d=0.4", "-vf", filter, "-c:v", "ffv1", "-level", "3"]
+        + ["-field_order", "tt", source])
+    let mirror = try await VerifyTests.mirror(source, to: folder.path(name)) { $0.encoding.quality = .source }
+    #expect(try await VerifyTests.differences(source, mirror, isLossless: false) == [])
+    let forward = folder.path("forward.avi")
+    _ = try FFmpeg.bytes(["-i", source, "-c:v", "mjpeg", "-q:v", "2", forward])
+    #expect(try await VerifyTests.differences(source, forward, isLossless: false).contains("order"))
+  }
+
+  /// Writes an APNG of a red ball that moves over transparent pixels.
+  /// - Parameters:
+  ///   - hidden: level of red, green and blue in the transparent pixels.
+  ///   - isSoft: true if the ball's edge is partly transparent.
+  private static func ball(_ folder: TemporaryFolder, hidden: Int, isSoft: Bool) throws -> String {
+    let distance = "hypot(X-20-6*N,Y-40)"
+    func level(_ value: Int) -> String { "'if(lt(\(distance),20),\(value),\(hidden))'" }
+    let alpha = isSoft ? "clip(255*(20-\(distance))/8,0,255)" : "255*lt(\(distance),12)"
+    let picture = "format=rgba,geq=r=\(level(200)):g=\(level(60)):b=\(level(40)):a='\(alpha)'"
+    let path = folder.path("s.apng")
+    _ = try FFmpeg.bytes(
+      ["-f", "lavfi", "-i", "color=white:s=96x80:r=10:d=0.6", "-vf", picture, "-plays", "0", "-f", "apng", path])
+    return path
+  }
+
+  /// GIF can't store the colours of transparent pixels, and libwebp replaces them.
+  @Test(
+    "the colours of transparent pixels are not compared",
+    arguments: [(0, false), (255, false), (0, true), (255, true)] as [(hidden: Int, isSoft: Bool)],
+    ["m.webp", "m.gif", "m.apng"])
+  func hiddenColours(ball: (hidden: Int, isSoft: Bool), _ name: String) async throws {
+    let folder = try TemporaryFolder()
+    let source = try VerifyTests.ball(folder, hidden: ball.hidden, isSoft: ball.isSoft)
+    let mirror = try await VerifyTests.mirror(source, to: folder.path(name)) { $0.encoding.quality = .source }
+    #expect(try await VerifyTests.differences(source, mirror, isLossless: false) == [])
+    if name == "m.webp" {
+      let exact = try await VerifyTests.mirror(source, to: folder.path("exact.webp"))
+      #expect(try await VerifyTests.differences(source, exact) == [])
+    }
+  }
+
+  @Test("a transparent mirror with another alpha or another colour is refused", arguments: ["m.apng", "m.gif"])
+  func wrongVisiblePixels(_ name: String) async throws {
+    let folder = try TemporaryFolder()
+    let source = try VerifyTests.ball(folder, hidden: 255, isSoft: false)
+    let colours = "r='r(X,Y)':g='g(X,Y)':b='b(X,Y)'"
+    let changes = [
+      (isRight: true, pixels: "\(colours):a='alpha(X,Y)'"),
+      (isRight: false, pixels: "\(colours):a='alpha(X,Y)*gt(Y,40)'"),
+      (isRight: false, pixels: "r='r(X,Y)':g='g(X,Y)*gt(Y,40)+200*lte(Y,40)':b='b(X,Y)':a='alpha(X,Y)'"),
+    ]
+    let palette = name == "m.gif" ? ",split[a][b];[a]palettegen[p];[b][p]paletteuse" : ""
+    for change in changes {
+      _ = try FFmpeg.bytes(
+        ["-i", source, "-vf", "reverse,format=rgba,geq=\(change.pixels)\(palette)", "-y", folder.path(name)])
+      let found = try await VerifyTests.differences(source, folder.path(name), isLossless: false)
+      #expect(found.contains("order") != change.isRight, "\(found)")
+    }
+  }
 }

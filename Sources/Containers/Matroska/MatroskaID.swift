@@ -60,6 +60,7 @@ enum MatroskaID {
   static let projectionPoseRoll: UInt32 = 0x7675
   /// EBML elements for the number of pixels to crop at the bottom, top, left and right.
   static let pixelCrops: Set<UInt32> = [0x54AA, 0x54BB, 0x54CC, 0x54DD]
+  static let stereoMode: UInt32 = 0x53B8
   static let interlaced: UInt32 = 0x9A
   static let fieldOrder: UInt32 = 0x9D
   static let pixelWidth: UInt32 = 0xB0

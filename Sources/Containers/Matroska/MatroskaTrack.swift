@@ -69,6 +69,8 @@ enum MatroskaTrack {
     let projection = video.first { $0.id == MatroskaID.projection }.map { EBMLElement.all(in: $0.bytes) } ?? []
     let isSpherical = projection.contains { $0.id == MatroskaID.projectionType && $0.number != 0 }
     let crops = video.contains { MatroskaID.pixelCrops.contains($0.id) && $0.number != 0 }
+    let layout = video.first { $0.id == MatroskaID.stereoMode }?.number ?? 0
+    let views: [String] = readLayouts.contains(layout) ? [] : ["the layout of the two views (StereoMode \(layout))"]
     let turns = poses.compactMap { pose -> String? in
       // Skip yaw and pitch of a 360° projection: the report of the projection includes them.
       let isCovered = isSpherical && pose.id != MatroskaID.projectionPoseRoll
@@ -85,8 +87,12 @@ enum MatroskaTrack {
     let all =
       additions + marks + colours + (isSpherical ? ["the 360° projection (Projection)"] : [])
       + (crops ? ["the crop (PixelCrop)"] : []) + turns
-    return all.map { ContainerDetail($0, of: kind) }
+    return (all + views).map { ContainerDetail($0, of: kind) }
   }
+
+  /// Layouts of stereoscopic video that GStreamer reads (RFC 9559, 5.1.4.1.28.3;
+  /// `GstMatroskaStereoMode`). 0 is video with one view.
+  private static let readLayouts: Set<Int64> = [0, 1, 2, 3, 4, 5, 9, 13, 14]
 
   /// EBML elements for rotations of the frame, in degrees (RFC 9559, 5.1.4.1.28.44 to
   /// 5.1.4.1.28.46).

@@ -25,10 +25,25 @@ enum H264ParameterSet {
   /// - Returns: nil if not declared, or if the unit is truncated.
   static func colours(in unit: UnsafeRawBufferPointer) -> (transfer: Int, matrix: Int)? {
     var reader = BitReader(SEIMessage.withoutEmulation(unit.dropFirst()))
+    return crop(&reader) == nil ? nil : reader.usabilityColours()
+  }
+
+  /// Returns the crop of the pictures; nil if the unit is truncated.
+  /// - Parameter unit: NAL unit with its header byte.
+  static func crop(in unit: UnsafeRawBufferPointer) -> PictureCrop? {
+    var reader = BitReader(SEIMessage.withoutEmulation(unit.dropFirst()))
+    return crop(&reader)
+  }
+
+  /// Reads the fields up to the crop.
+  private static func crop(_ reader: inout BitReader) -> PictureCrop? {
     // Skip the constraints and level, and the identifier of the parameter set.
     guard let profile = reader.bits(8), reader.bits(16) != nil, reader.golomb() != nil else { return nil }
+    // Other profiles have 4:2:0.
+    var chroma = 1
     if high.contains(profile) {
-      guard let chroma = reader.golomb() else { return nil }
+      guard let format = reader.golomb() else { return nil }
+      chroma = format
       if chroma == 3, reader.flag() == nil { return nil }
       guard reader.golomb() != nil, reader.golomb() != nil, reader.flag() != nil, let hasScaling = reader.flag() else {
         return nil
@@ -48,13 +63,12 @@ enum H264ParameterSet {
       else { return nil }
       guard reader.golombs(count) else { return nil }
     }
-    // Skip the number of reference frames, the flag for gaps, width and height; then read the flag
-    // for frames without fields.
-    guard reader.golomb() != nil, reader.flag() != nil, reader.golomb() != nil, reader.golomb() != nil,
+    // Skip the number of reference frames and the flag for gaps. After the width in macroblocks,
+    // skip the height, and read the flag for frames without fields.
+    guard reader.golomb() != nil, reader.flag() != nil, let last = reader.golomb(), reader.golomb() != nil,
       let isFrame = reader.flag(), isFrame || reader.flag() != nil, reader.flag() != nil, let isCropped = reader.flag()
     else { return nil }
-    guard !isCropped || reader.golombs(4) else { return nil }
-    return reader.usabilityColours()
+    return reader.crop(isCropped: isCropped, width: 16 * (last + 1), chroma: chroma)
   }
 
   /// Skips a scaling list (7.3.2.1.1.1).

@@ -9,7 +9,15 @@ struct H265ParameterSet {
     return set.reader.usabilityColours()
   }
 
+  /// Returns the crop of the pictures; nil if the unit is truncated.
+  /// - Parameter unit: NAL unit with its two-byte header.
+  static func crop(in unit: UnsafeRawBufferPointer) -> PictureCrop? {
+    var set = H265ParameterSet(reader: BitReader(SEIMessage.withoutEmulation(unit.dropFirst(2))))
+    return set.skipPicture() ? set.pictureCrop : nil
+  }
+
   private var reader: BitReader
+  private var pictureCrop: PictureCrop?
   /// `sps_max_sub_layers_minus1`.
   private var lastLayer = 0
   /// Number of bits of a picture order count.
@@ -25,8 +33,9 @@ struct H265ParameterSet {
     skipProfiles()
     guard reader.golomb() != nil, let chroma = reader.golomb() else { return false }
     if chroma == 3 { _ = reader.flag() }
-    guard reader.golombs(2), let isCropped = reader.flag() else { return false }
-    return reader.golombs((isCropped ? 4 : 0) + 2)
+    guard let width = reader.golomb(), reader.golomb() != nil, let isCropped = reader.flag() else { return false }
+    pictureCrop = reader.crop(isCropped: isCropped, width: width, chroma: chroma)
+    return pictureCrop != nil && reader.golombs(2)
   }
 
   /// Skips `profile_tier_level` (7.3.3).

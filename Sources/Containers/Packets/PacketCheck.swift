@@ -119,6 +119,16 @@ package struct PictureBytes: Sendable {
     (units?.unnamedColours(in: packet) ?? []).map { ContainerDetail($0, of: .video) }
   }
 
+  /// Returns the crop of the pictures, from a packet or the stream's configuration; nil for codecs
+  /// other than H.264 and HEVC.
+  package func crop(in packet: UnsafeRawBufferPointer) -> PictureCrop? { units?.crop(in: packet) }
+
+  /// True if a packet of H.264 or HEVC itself declares how its picture contains the two views of
+  /// stereoscopic video.
+  package func declaresViews(in packet: UnsafeRawBufferPointer) -> Bool {
+    units?.declaresViews(in: packet) ?? false
+  }
+
   /// True if a packet of MPEG-1 or MPEG-2 has a timecode, which GStreamer does not read (1.22 to
   /// 1.28).
   package func hasTimecode(in packet: UnsafeRawBufferPointer) -> Bool { isMPEG && MPEGPicture.hasTimecode(packet) }

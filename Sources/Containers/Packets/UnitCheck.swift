@@ -124,7 +124,16 @@ struct UnitCheck: Sendable {
   /// alternative transfer characteristics). GStreamer does not read this message. nil if the packet
   /// prefers no transfer function, or prefers `declared`.
   private func alternativeTransfer(in packet: UnsafeRawBufferPointer, declared: Int?) -> String? {
-    let messages = units(packet).flatMap { range -> [SEIMessage] in
+    guard let preferred = messages(in: packet).first(where: { $0.type == 147 })?.payload.first.map({ Int($0) }),
+      // 2 is "unspecified".
+      preferred != 2, preferred != declared
+    else { return nil }
+    return "the preferred transfer function (\(ColourCodes.transferName(preferred)))"
+  }
+
+  /// Returns the messages (SEI) before the slices of a packet.
+  private func messages(in packet: UnsafeRawBufferPointer) -> [SEIMessage] {
+    units(packet).flatMap { range -> [SEIMessage] in
       let unit = UnsafeRawBufferPointer(rebasing: packet[range])
       switch (family, unit.first.map { family == .h264 ? $0 & 31 : $0 >> 1 & 63 }) {
       case (.h264, 6?): return SEIMessage.all(in: unit.dropFirst(1))
@@ -132,22 +141,38 @@ struct UnitCheck: Sendable {
       default: return []
       }
     }
-    guard let preferred = messages.first(where: { $0.type == 147 })?.payload.first.map({ Int($0) }),
-      // 2 is "unspecified".
-      preferred != 2, preferred != declared
-    else { return nil }
-    return "the preferred transfer function (\(ColourCodes.transferName(preferred)))"
   }
 
   /// Colours in the first sequence parameter set of a packet, or in the configuration record.
   private func declaredColours(in packet: UnsafeRawBufferPointer) -> (transfer: Int, matrix: Int)? {
+    inSequenceSet(of: packet) { colours(in: $0) }
+  }
+
+  /// Returns the crop of the pictures; nil if neither the packet nor the configuration record has a
+  /// whole sequence parameter set.
+  func crop(in packet: UnsafeRawBufferPointer) -> PictureCrop? {
+    inSequenceSet(of: packet) { set in
+      family == .h264 ? H264ParameterSet.crop(in: set) : H265ParameterSet.crop(in: set)
+    }
+  }
+
+  /// True if a packet declares how its picture contains the two views of stereoscopic video (frame
+  /// packing arrangement, ITU-T H.264, D.2.26; H.265, D.2.16).
+  func declaresViews(in packet: UnsafeRawBufferPointer) -> Bool {
+    messages(in: packet).contains { $0.type == 45 }
+  }
+
+  /// Returns what `read` finds in the first sequence parameter set of a packet, or else in that of
+  /// the configuration record.
+  private func inSequenceSet<Value>(
+    of packet: UnsafeRawBufferPointer, _ read: (UnsafeRawBufferPointer) -> Value?
+  ) -> Value? {
     let inPacket = units(packet).lazy.map { UnsafeRawBufferPointer(rebasing: packet[$0]) }.first(where: isSequenceSet)
-    return inPacket.flatMap(colours)
-      ?? configuration.flatMap { record in
-        record.withUnsafeBytes { bytes in
-          sequenceSet(in: bytes).flatMap { colours(in: UnsafeRawBufferPointer(rebasing: bytes[$0])) }
-        }
-      }
+    if let inPacket, let found = read(inPacket) { return found }
+    guard let configuration else { return nil }
+    return configuration.withUnsafeBytes { bytes in
+      sequenceSet(in: bytes).flatMap { read(UnsafeRawBufferPointer(rebasing: bytes[$0])) }
+    }
   }
 
   private func colours(in set: UnsafeRawBufferPointer) -> (transfer: Int, matrix: Int)? {

@@ -67,7 +67,14 @@ struct Container: Sendable {
   /// True if the container can hold comments with any name.
   var holdsComments: Bool { isOgg || holdsTitles || tagger != nil || isFLAC }
   /// True if the container stores whether video is interlaced, and the field order.
-  var holdsFieldOrder: Bool { isMatroska || caps == "video/quicktime,variant=apple" }
+  var holdsFieldOrder: Bool { isMatroska || isY4M || caps == "video/quicktime,variant=apple" }
+  var isY4M: Bool { if case .file("y4menc", _)? = imageFormat { true } else { false } }
+  /// True if the muxer writes this layout of the two views of stereoscopic video
+  /// (`gst_matroska_mux_video_pad_setcaps`, `gst_qt_mux_video_sink_set_caps`).
+  func holdsViews(_ layout: String) -> Bool {
+    if isMatroska { return ["side-by-side", "top-bottom", "checkerboard", "frame-by-frame"].contains(layout) }
+    return hasEditLists && ["side-by-side", "row-interleaved", "frame-by-frame"].contains(layout)
+  }
   /// True for Matroska and WebM.
   var isMatroska: Bool { ["video/x-matroska", "video/webm"].contains(caps) }
   /// True if the container has no timestamps for frames (AVI, Y4M). Frames are then stored in

@@ -6,23 +6,48 @@ extension OutputPlan {
   /// order.
   var unsupportedFields: [Warning] {
     zip(videos, choice.videos).compactMap { video, written in
-      guard video.caps.isInterlaced, !choice.deinterlaces, !written.deinterlaces, let codec = written.codec?.caps,
-        written.packets == nil
+      let codec = written.codec?.caps
+      guard video.caps.isInterlaced, !choice.deinterlaces, !written.deinterlaces,
+        codec != nil || choice.container.imageFormat != nil, written.packets == nil
       else { return nil }
-      if !EncoderSettings.interlacedCodecs.contains(codec.mediaType), !choice.container.holdsFieldOrder {
+      let isMarked = codec.map { EncoderSettings.interlacedCodecs.contains($0.mediaType) } ?? false
+      if !isMarked, !choice.container.holdsFieldOrder {
+        let format = codec.map { "\($0.codecName) can't hold in this container" } ?? "images can't hold"
         return Warning(
           .detailLeftOut,
-          "left out: the interlace flag, which \(codec.codecName) can't hold in this container; "
-            + "use \(setting: .deinterlaces) to make progressive frames"
+          "left out: the interlace flag, which \(format); use \(setting: .deinterlaces) to make progressive frames"
         )
       }
       let isInBothDirections = Set(source.legs.all.map(\.direction)).count > 1
-      guard codec.mediaType == "video/x-h264", video.isTopFieldFirst != nil, isInBothDirections else { return nil }
+      let holdsOne: String? = codec?.mediaType == "video/x-h264" ? "H.264" : choice.container.isY4M ? "Y4M" : nil
+      guard let holdsOne, video.isTopFieldFirst != nil, isInBothDirections else { return nil }
       return Warning(
         .converted,
-        "changed: the field order, since video played in both directions needs two, and H.264 can hold only one; "
+        "changed: the field order, since video played in both directions needs two, and \(holdsOne) can hold only one; "
           + "use \(setting: .deinterlaces) to make progressive frames"
       )
+    }.unique
+  }
+
+  /// Warnings about stereoscopic video whose layout of the two views is not written. Besides the
+  /// muxers, x264 writes it, but only with the left view first.
+  var unsupportedViews: [Warning] {
+    zip(videos, choice.videos).compactMap { video, written in
+      guard let layout = video.caps.stereoLayout else { return nil }
+      let isByEncoder =
+        written.packets == nil && written.codec?.encoder == "x264enc" && OutputPlan.viewsOfH264.contains(layout)
+      if isByEncoder, video.caps.isRightViewFirst, !choice.container.isMatroska {
+        return Warning(
+          .converted,
+          "changed: the order of the two views (\(layout), right view first), since x264 declares the left view "
+            + "first; write .mkv")
+      }
+      let isInPackets = written.packets != nil && video.video.declaresViews
+      guard !isByEncoder, !isInPackets, !choice.container.holdsViews(layout) else { return nil }
+      return Warning(
+        .detailLeftOut,
+        "left out: the layout of the two views of stereoscopic video (\(layout)), which is not written with "
+          + "\(written.codec?.caps.codecName ?? "this format") in this container; write .mkv")
     }.unique
   }
 
@@ -118,6 +143,12 @@ extension OutputPlan {
 
   private static let codecsWithRange: Set = [
     "video/x-h264", "video/x-h265", "video/x-vp9", "video/x-av1",
+  ]
+
+  /// Layouts of stereoscopic video that x264 writes (frame packing arrangement, ITU-T H.264,
+  /// D.2.26).
+  private static let viewsOfH264: Set = [
+    "checkerboard", "column-interleaved", "row-interleaved", "side-by-side", "top-bottom", "frame-by-frame",
   ]
 
   /// Codecs whose stream stores the chroma location.

@@ -109,6 +109,29 @@ extension Pipeline {
     }
   }
 
+  /// Sets the field order in the flags of frames for `y4menc`, which ignores the order in the caps
+  /// (`Quirk.y4mencFieldOrder`).
+  func nameY4MFieldOrder() {
+    guard Quirk.y4mencFieldOrder.applies else { return }
+    for encoder in elements(ofFactory: "y4menc") {
+      encoder.firstSinkPad?.onBuffer { buffer, pad in pad.caps.flatMap { buffer.withFieldOrder(of: $0) } }
+    }
+  }
+
+  /// Swaps the two views of stereoscopic video in the caps for `mp4mux` and `qtmux`
+  /// (`Quirk.qtmuxViewOrder`).
+  /// - Parameter streams: names of the videos' appsrcs.
+  func nameViewOrder(of streams: [String]) {
+    guard Quirk.qtmuxViewOrder.applies else { return }
+    for stream in streams {
+      element(stream)?.entered { ["mp4mux", "qtmux"].contains($0.factoryName) }?.onCaps { caps, _ in
+        guard caps.stereoLayout != nil else { return nil }
+        let flags = caps.isRightViewFirst ? 0 : 1
+        return caps.setting("multiview-flags", "(GstVideoMultiviewFlagsSet)\(flags):ffffffff")
+      }
+    }
+  }
+
   /// Sets the caps field in which `matroskamux` expects the ProRes variant
   /// (`Quirk.matroskamuxProResVariant`).
   /// - Parameter streams: names of the videos' appsrcs.

@@ -29,6 +29,8 @@ extension Pipeline {
     if Quirk.h264parseDurations.applies { keepEncodedDurations() }
     if Quirk.flacparseLastBlock.applies { keepLastFLACBlocks() }
     nameY4MChromaSite()
+    nameY4MFieldOrder()
+    nameViewOrder(of: contents.videos.map(\.name))
     nameProResVariant(of: contents.videos.map(\.name))
     keepChromaSite()
     keepMatrixOfVP9()

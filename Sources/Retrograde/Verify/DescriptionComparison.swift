@@ -43,9 +43,11 @@ enum DescriptionComparison {
   ///   - isAlike: true if the frames of both files match after rotation to upright.
   ///   - geometry: intended crop, rotation and scaling of the source's frames; nil: none.
   ///   - keepsAlpha: true if the mirror's codec keeps transparency.
+  ///   - holdsFields: false for animated images, which are read as raw video, but can't declare
+  ///     interlacing.
   static func frame(
     _ source: VideoSource, _ mirror: VideoSource, _ label: String, isBackward: Bool, isAlike: Bool,
-    geometry: FrameGeometry?, keepsAlpha: Bool
+    geometry: FrameGeometry?, keepsAlpha: Bool, holdsFields: Bool
   ) -> [Verification.Check] {
     let orientations = (
       source: source.video.tags?.string("image-orientation"), mirror: mirror.video.tags?.string("image-orientation")
@@ -99,7 +101,7 @@ enum DescriptionComparison {
     }
     let isInterlaced = (source.caps.isInterlaced, mirror.caps.isInterlaced)
     if isInterlaced.0 != isInterlaced.1, !(geometry?.deinterlaces ?? false) {
-      let isStored = EncoderSettings.interlacedCodecs.contains(mirror.video.caps.mediaType)
+      let isStored = holdsFields && EncoderSettings.interlacedCodecs.contains(mirror.video.caps.mediaType)
       checks.append(
         .init(
           "interlace\(label)", isInterlaced.0 && !isStored,
@@ -167,7 +169,7 @@ enum DescriptionComparison {
     _ source: PlayableSource, _ mirror: PlayableSource, _ container: Container, delay: ClockTime
   ) -> [Verification.Check] {
     subtitles(source, mirror, container, delay) + chapters(source, mirror, container, delay)
-      + tags(source, mirror, container) + plays(source, mirror)
+      + tags(source, mirror, container) + plays(source, mirror, container)
   }
 
   /// Returns the delay of the chapters and subtitles in a mirror without video. If the container
@@ -194,8 +196,11 @@ enum DescriptionComparison {
   }
 
   /// Checks the loop count of an animated image.
-  private static func plays(_ source: PlayableSource, _ mirror: PlayableSource) -> [Verification.Check] {
-    guard let own = source.index.plays, let other = mirror.index.plays else { return [] }
+  private static func plays(
+    _ source: PlayableSource, _ mirror: PlayableSource, _ container: Container
+  ) -> [Verification.Check] {
+    guard let plays = source.index.plays, let other = mirror.index.plays else { return [] }
+    let own = min(plays, container.animation?.mostPlays ?? plays)
     func text(_ plays: Int) -> String { plays == 0 ? "endless" : "\(plays)" }
     return [.init("plays", own == other, own == other ? text(own) : "\(text(other)), expected \(text(own))")]
   }

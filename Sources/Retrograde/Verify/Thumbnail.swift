@@ -1,12 +1,12 @@
 import GStreamer
 import Glibc
 
-/// Greyscale image of a frame at low resolution. Lossy coding hardly changes it, but different
-/// frames have different thumbnails.
+/// Greyscale image of a frame at low resolution, with alpha if transparent frames are compared.
+/// Lossy coding hardly changes it, but different frames have different thumbnails.
 struct Thumbnail {
   static let (width, height) = (160, 96)
 
-  /// Full-range levels, 0 to 255.
+  /// Full-range levels, 0 to 255; then alpha, if transparent frames are compared.
   let pixels: [UInt8]
 
   /// - Parameter converted: frame that was converted to the caps ``form(of:)``.
@@ -23,6 +23,18 @@ struct Thumbnail {
     "video/x-raw,format=GRAY8,width=\(width),height=\(height),pixel-aspect-ratio=1/1,"
       + "colorimetry=\(caps.isFullRangeYUV ? 1 : 2):4:0:0"
   }
+
+  /// - Parameter seen: frame of ``SeenFrames`` that was converted to the caps ``seenForm``.
+  init(seen: Buffer) throws {
+    pixels = try seen.withBytes { bytes in
+      let places = stride(from: 0, to: min(bytes.count, 4 * Thumbnail.width * Thumbnail.height) - 3, by: 4)
+      return places.map { Thumbnail.fullLevels[Int(bytes[$0 + 1])] } + places.map { bytes[$0] }
+    }
+  }
+
+  /// Caps to which frames of ``SeenFrames`` are converted: alpha, brightness and colour.
+  static let seenForm =
+    "video/x-raw,format=AYUV,width=\(width),height=\(height),pixel-aspect-ratio=1/1,colorimetry=2:4:0:0"
 
   /// Table from limited-range levels (16 to 235) to full-range levels (0 to 255).
   private static let fullLevels = (0...255).map { UInt8(clamping: (($0 - 16) * 255 + 109) / 219) }
@@ -69,7 +81,9 @@ struct Thumbnail {
 
   private func likeness(distance: Int) -> Double {
     guard distance > 0, !pixels.isEmpty else { return 99 }
-    return 10 * log10(255 * 255 * Double(pixels.count) / Double(distance))
+    // Errors in alpha add to errors in brightness: opaque frames have the same likeness with alpha.
+    let count = min(pixels.count, Thumbnail.width * Thumbnail.height)
+    return 10 * log10(255 * 255 * Double(count) / Double(distance))
   }
 }
 

@@ -160,14 +160,17 @@ extension Verifier {
       let plain = try pair.0.plainFrames(work.cancellation) {
         report($0, of: pair.0.timeline.end, from: 0, to: Verifier.plainShare)
       }
+      let leftOut = container.animation?.leftOut(pair.0, source.legs, options.playback)
       var frames = try FrameComparison(
         VideoPlayer(pair.0, source.legs, timing: options.playback.timing, work.cancellation),
         VideoPlayer(pair.1, mirror.legs, timing: .mirror, work.cancellation), orientations: orientations,
         geometry: geometry, isForRGB: pair.1.caps.isRGB && !pair.0.caps.isRGB,
         isTransparent: pair.0.caps.hasAlpha,
+        comparesSeen: pair.0.caps.hasAlpha && pair.1.caps.hasAlpha && pair.1.caps.isRGB,
+        roundsAlpha: container.animation == .gif,
         isHalved: container.animation == .webp, comparesPixels: isLossless,
         isInLosslessCodec: EncodingChoice.losslessCodecs.contains(pair.1.video.caps.mediaType), plain: plain,
-        work.cancellation,
+        clock: container.animation.map { AnimationClock($0) }, work.cancellation,
         report: { report($0, of: length, from: plain == nil ? 0 : Verifier.plainShare, to: 1) })
       // Concealment of lost data can depend on the decoder's number of threads, so compare
       // differing frames with a second plain decode.
@@ -182,11 +185,16 @@ extension Verifier {
       let judgesPixels = container.animation != .gif && !(geometry?.deinterlaces ?? false)
       result.checks += frames.checks(
         label, isLossless: isExact, judgesPixels: judgesPixels, tolerance: tolerance,
-        saysDurations: container.hasEditLists || container.animation != nil)
+        saysDurations: container.hasEditLists || container.animation != nil,
+        leftOut: leftOut.flatMap { lost in
+          container.animation.map { "\(lost.count) of \(lost.all) were left out, since \($0.rateLimit)" }
+        })
       result.checks += DescriptionComparison.frame(
         pair.0, pair.1, label, isBackward: source.legs[0]?.direction == .backward,
         isAlike: frames.worst.likeness >= FrameComparison.leastLikeness, geometry: geometry,
-        keepsAlpha: container.keepsAlpha || EncoderSettings.keepsAlpha(pair.1.video.caps))
+        keepsAlpha: container.keepsAlpha || EncoderSettings.keepsAlpha(pair.1.video.caps),
+        holdsFields: container.animation == nil)
+      if geometry == nil { result.checks += DescriptionComparison.views(pair.0, pair.1, label, container) }
       return frames.delay
     }
   }

@@ -17,6 +17,8 @@ package struct DecodingRecipe: Sendable {
   /// Caps of the packets, which supplement the decoder's caps; nil if the decoder's caps are
   /// complete.
   package var packetCaps: Caps?
+  /// Crop that the packets declare; nil if none is known.
+  private(set) var crop: PictureCrop?
   /// True if the decoder outputs no display times or wrong ones. The packets' times are then used.
   package var isTimedByPackets = false
   /// True if the decoder outputs wrong times (`Quirk.avdecGIFTimestamps`). Decoded windows can't be
@@ -194,6 +196,7 @@ package struct DecodingRecipe: Sendable {
       estimatesSeekPositions = topology.estimatesSeekPositions(path)
     }
     packetCaps = caps
+    crop = video.crop
     declaresDurations = video.declaresDurations
     isOneGroup = video.keyframes.count == 1
     // The decoder of GIF outputs wrong times (`Quirk.avdecGIFTimestamps`).

@@ -1,4 +1,5 @@
 import CSystemSupport
+import Containers
 import GStreamer
 import MediaTime
 import Quirks
@@ -22,6 +23,7 @@ final class VideoDecoder: Sendable {
   let changes: FormatChanges
   private let output: DecoderOutput
   private let source: String
+  private let crop: PictureCrop?
   /// True for raw video, which needs no decoder.
   private let isRaw: Bool
   /// True if the output is packets, not frames.
@@ -42,10 +44,11 @@ final class VideoDecoder: Sendable {
     self.changes = changes
     description = recipe.description
     source = recipe.source
+    crop = recipe.crop
     output = try DecoderOutput(recipe, use, from: store, stall: stall)
     isRaw = recipe.packetCaps?.mediaType == "video/x-raw"
     arePackets = recipe.largestPacket != nil
-    let sample = try output.pull(cancellation)
+    let sample = try output.pull(cancellation).map { try VideoDecoder.shown($0, recipe.crop, recipe.source) }
     guard let sample, let caps = sample.caps else {
       let codec = recipe.packetCaps.map { " from its \($0.codecName) stream" } ?? ""
       throw RetrogradeError(.damagedInput, about: source, "no frame can be decoded\(codec)")
@@ -84,12 +87,25 @@ final class VideoDecoder: Sendable {
   /// Returns the next frame in display order; nil at the end of the stream.
   func next(_ cancellation: Cancellation) throws -> Sample? {
     if let sample = first.withLock({ $0.take() }) { return sample }
-    guard let sample = try output.pull(cancellation) else { return nil }
+    guard let pulled = try output.pull(cancellation) else { return nil }
     // Packets need no conversion, because according to the index they all have the same format.
-    if arePackets, !isRaw { return sample }
+    if arePackets, !isRaw { return pulled }
+    let sample = try VideoDecoder.shown(pulled, crop, source)
     changes.noteDetails(of: sample)
     do {
       return try changes.fit(isRaw ? try sample.withPlainLayout() : sample, to: decodedCaps)
+    } catch let error as GStreamerError {
+      throw RetrogradeError.reading(source, error)
+    }
+  }
+
+  /// Removes the hidden columns that a decoder leaves at the left edge (`Quirk.avdecLeftCrop`).
+  private static func shown(_ sample: Sample, _ crop: PictureCrop?, _ source: String) throws -> Sample {
+    guard let crop, let caps = sample.caps, caps.mediaType == "video/x-raw", let width = caps.int("width"),
+      case let columns = crop.columnsLeft(inWidth: width), columns > 0
+    else { return sample }
+    do {
+      return try sample.withoutFirstColumns(columns)
     } catch let error as GStreamerError {
       throw RetrogradeError.reading(source, error)
     }

@@ -205,6 +205,7 @@ final class IndexingPipeline {
     var misreadKind: String?
     var isFields = false
     var (details, metadata, hasTimecode): ([ContainerDetail], [String], Bool) = ([], [], false)
+    var (crop, declaresViews): (PictureCrop?, Bool) = (nil, false)
     let isOnlyDecoded =
       Quirk.avidemuxKeyframeTimes.applies && path.steps.last?.factory == "avidemux" && caps.mediaType == "video/mpeg"
     while let sample = reader.next() {
@@ -238,6 +239,7 @@ final class IndexingPipeline {
         (details, metadata, hasTimecode) = try buffer.withBytes {
           (pictures.details(in: $0), pictures.dynamicMetadata(in: $0), pictures.hasTimecode(in: $0))
         }
+        (crop, declaresViews) = try buffer.withBytes { (pictures.crop(in: $0), pictures.declaresViews(in: $0)) }
       }
       if isOnlyDecoded { packet.time = nil }
       packets.append(packet)
@@ -267,6 +269,8 @@ final class IndexingPipeline {
     index.misreadKind = misreadKind
     index.isFields = isFields
     index.dynamicMetadata = metadata.unique
+    index.crop = crop
+    index.declaresViews = declaresViews
     index.hasTimecode = hasTimecode
     index.details = details
     index.obstacle = indexer.holdsImages ? "it is made of images" : turning?.obstacle(in: packets)

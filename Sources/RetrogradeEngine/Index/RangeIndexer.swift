@@ -229,6 +229,8 @@ extension VideoIndex {
     index.misreadKind = misreadKind
     index.isFields = isFields
     index.dynamicMetadata = dynamicMetadata
+    index.crop = crop
+    index.declaresViews = declaresViews
     index.hasTimecode = hasTimecode
     index.details = details
     index.isFromStart = isFromStart

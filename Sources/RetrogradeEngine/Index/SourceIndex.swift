@@ -92,6 +92,10 @@ package struct VideoIndex: Sendable {
   package var needsItsContainer = false
   /// Names of per-picture metadata in the first packet that no decoder passes on, such as HDR10+.
   var dynamicMetadata: [String] = []
+  /// Crop that the first packet or the stream's configuration declares; nil if none is known.
+  var crop: PictureCrop?
+  /// True if the first packet itself declares the layout of the two views of stereoscopic video.
+  package var declaresViews = false
   /// True if the first packet has a timecode that no decoder passes on.
   var hasTimecode = false
   /// Details in the packets that the result cannot keep.
