@@ -84,9 +84,11 @@ extension Buffer {
     /// True if two rows differ only in the colours of fully transparent pixels.
     func showsSame(_ row: UnsafeRawPointer, _ other: UnsafeRawPointer, _ count: Int) -> Bool {
       guard let alpha, count % 4 == 0 else { return false }
-      return Swift.stride(from: 0, to: count, by: 4).allSatisfy { place in
-        memcmp(row + place, other + place, 4) == 0
-          || (row + place + alpha).load(as: UInt8.self) == 0 && (other + place + alpha).load(as: UInt8.self) == 0
+      return Swift.stride(from: 0, to: count, by: 4).allSatisfy { (place: Int) -> Bool in
+        let (pixel, otherPixel) = (row + place, other + place)
+        if memcmp(pixel, otherPixel, 4) == 0 { return true }
+        let alphas = [pixel, otherPixel].map { $0.load(fromByteOffset: alpha, as: UInt8.self) }
+        return alphas == [0, 0]
       }
     }
 
