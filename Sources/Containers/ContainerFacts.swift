@@ -131,7 +131,7 @@ package struct ContainerFacts: Sendable {
       let orientation = image.orientation ?? "rotate-0"
       if let first {
         if orientation != imageOrientation { otherOrientations += 1 }
-        if image.tags != first.tags { otherTags += 1 }
+        if image.tags != first.tags || image.comments != first.comments { otherTags += 1 }
       } else {
         first = image
         (imageOrientation, tags) = (orientation, image.tags)

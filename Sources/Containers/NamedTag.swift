@@ -33,10 +33,10 @@ package struct NamedTag: Hashable, Sendable, Codable {
   }
 
   /// Names of technical tags. FFmpeg copies `HANDLER_NAME` and the brands from the boxes of an MP4
-  /// file.
+  /// file. ImageMagick writes the times of the file into PNG (`DATE:…`).
   private static let technical: Set = [
     "MAJOR_BRAND", "MINOR_VERSION", "COMPATIBLE_BRANDS", "DURATION", "ENCODER", "ENCODER_OPTIONS", "HANDLER_NAME",
-    "VENDOR_ID", "ITUNSMPB", "ENCODING PARAMS", "CDEC",
+    "VENDOR_ID", "ITUNSMPB", "ENCODING PARAMS", "CDEC", "DATE:CREATE", "DATE:MODIFY", "DATE:TIMESTAMP",
   ]
 
   /// Prefixes of the names of mkvmerge's statistics tags. A language suffix may follow, as in

@@ -41,7 +41,7 @@ extension Buffer {
   /// - Parameters:
   ///   - caps: caps of the frame.
   ///   - other: frame of this method, of the same size; partly transparent pixels first get the
-  ///     alpha of its pixels. nil: alpha is kept.
+  ///     alpha of its pixels, or 255 if their alpha is 128 or more. nil: alpha is kept.
   /// - Throws: ``GStreamerError`` if memory cannot be allocated or mapped.
   package func premultiplied(_ caps: Caps, roundedLike other: Buffer?) throws -> Buffer {
     let copy = try inSystemMemory(caps)
@@ -49,7 +49,7 @@ extension Buffer {
       if let other, other.size == pixels.count {
         try other.withBytes { others in
           for place in stride(from: 3, to: pixels.count, by: 4) where (1..<255).contains(pixels[place]) {
-            pixels[place] = others[place]
+            pixels[place] = pixels[place] < 128 ? others[place] : 255
           }
         }
       }

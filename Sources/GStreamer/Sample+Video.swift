@@ -36,15 +36,13 @@ extension Sample {
     if let pts = buffer.pts { frame.stamp(pts: pts, duration: buffer.duration ?? .zero) }
     return Sample(buffer: frame, caps: caps, segment: segment)
   }
-}
 
-extension Sample {
-  /// Returns a copy of a raw video frame without its first columns.
+  /// Returns a copy of a raw video frame without its first columns. In 4:2:0, their number is odd
+  /// only in monochrome H.264, whose chroma is the same in all columns.
   ///
-  /// - Throws: ``GStreamerError`` if memory cannot be allocated or mapped, or if a column of chroma
-  ///   would be divided.
+  /// - Throws: ``GStreamerError`` if memory cannot be allocated or mapped.
   package func withoutFirstColumns(_ columns: Int) throws -> Sample {
-    guard let caps, let width = caps.int("width"), columns < width, columns % caps.chromaSteps.x == 0 else {
+    guard let caps, let width = caps.int("width"), columns < width else {
       throw GStreamerError(
         kind: .notMedia, element: nil, message: "A frame can't lose its first \(columns) columns.", debug: nil)
     }

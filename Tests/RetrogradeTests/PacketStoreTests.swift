@@ -110,7 +110,7 @@ import Testing
     options.encoding.quality = .lossless
     let reverser = Reverser(try source.write(to: folder), options: options)
     try await reverser.reverse(to: folder.path("whole.mkv"))
-    try await reverser.start(to: folder.path("chunks.mkv"), in: folder.path("work"), chunks: .count(3)).summary()
+    _ = try await reverser.start(to: folder.path("chunks.mkv"), in: folder.path("work"), chunks: .count(3)).summary()
     #expect(
       try FFmpeg.frames(folder.path("chunks.mkv")).map(\.sum) == FFmpeg.frames(folder.path("whole.mkv")).map(\.sum))
   }

@@ -73,6 +73,37 @@ import Testing
     #expect(try Set(probe(folder.path("b.mov"), "frame=top_field_first")) == [mirrored])
   }
 
+  @Test("monochrome H.264 may hide an odd number of columns")
+  func oddCrop() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("a.mkv")
+    try makeCropped("gray", "crop_left=5:crop_right=6", path)
+    var options = ReverseOptions()
+    options.encoding.quality = .lossless
+    options.output.isVerified = true
+    try await Reverser(path, options: options).reverse(to: folder.path("b.mkv"))
+    #expect(try probe(folder.path("b.mkv"), "stream=width") == ["85"])
+  }
+
+  @Test("no visible columns are cut if the crop changes")
+  func changedCrop() async throws {
+    let folder = try TemporaryFolder()
+    try makeCropped("yuv420p", "crop_left=10", folder.path("a.ts"))
+    try makeCropped("yuv420p", "crop_left=0", folder.path("b.ts"))
+    let parts = try ["a.ts", "b.ts"].map { try Data(contentsOf: URL(fileURLWithPath: folder.path($0))) }
+    try (parts[0] + parts[1]).write(to: URL(fileURLWithPath: folder.path("c.ts")))
+    try await Reverser(folder.path("c.ts")).reverse(to: folder.path("d.mkv"))
+    #expect(try probe(folder.path("d.mkv"), "stream=width") == ["96"])
+  }
+
+  /// Writes H.264 of 96x64 pixels with a crop.
+  private func makeCropped(_ format: String, _ crop: String, _ path: String) throws {
+    _ = try FFmpeg.bytes([
+      "-f", "lavfi", "-i", "testsrc2=d=0.5:r=10:s=96x64", "-pix_fmt", format, "-c:v", "libx264", "-x264-params",
+      "log-level=none", "-bsf:v", "h264_metadata=\(crop)", path,
+    ])
+  }
+
   @Test("Y4M declares the reversed field order", arguments: [("tff", "tt", " Ib "), ("bff", "bb", " It ")])
   func y4mReversedFields(scan: String, order: String, expected: String) async throws {
     let folder = try TemporaryFolder()
@@ -105,7 +136,8 @@ import Testing
     try await Reverser(path, options: options).reverse(to: folder.path("b.mkv"))
     let raw = ["-pix_fmt", format, "-f", "rawvideo", "-"]
     let expected = try FFmpeg.bytes(["-flags", "unaligned", "-i", path, "-vf", "reverse"] + raw)
-    try #require(expected.count == 5 * 80 * 58 * (format == "yuv444p" ? 6 : 3) / 2)
+    let frameSize = format == "yuv444p" ? 80 * 58 * 3 : 80 * 58 * 3 / 2
+    try #require(expected.count == 5 * frameSize)
     #expect(try FFmpeg.bytes(["-i", folder.path("b.mkv")] + raw) == expected)
     // A mirror that shows the hidden columns is no mirror.
     _ = try FFmpeg.bytes([
@@ -159,9 +191,12 @@ import Testing
     let file = URL(fileURLWithPath: folder.path("b.mkv"))
     var bytes = try Data(contentsOf: file)
     let mode = try #require(bytes.range(of: Data([0x53, 0xB8, 0x81, 3])))
-    bytes[mode.upperBound - 1] = 1
-    try bytes.write(to: file)
-    #expect(try await failures() == ["views"])
+    // 1: left and right view side by side. 2: the right view is on top.
+    for other: UInt8 in [1, 2] {
+      bytes[mode.upperBound - 1] = other
+      try bytes.write(to: file)
+      #expect(try await failures() == ["views"], "\(other)")
+    }
   }
 
   /// The box `svmi` says which view is the first (ISO/IEC 23000-11).
@@ -415,7 +450,9 @@ import Testing
     let path = folder.path("a.png")
     try writePNG(path, aspect: aspect, [("gAMA", [0, 0, 0xB1, 0x8F]), ("sRGB", [0])])
     let expected = aspect == 1 ? [] : ["left out: the pixel aspect ratio of the image (pHYs)"]
-    #expect(try await warnings(path, folder.path("b.apng")) == expected)
+    // FFmpeg may write other metadata too.
+    let found = try await warnings(path, folder.path("b.apng")).filter { $0.contains("pHYs") || $0.contains("gAMA") }
+    #expect(found == expected)
   }
 
   /// Tests an animation and a still image.

@@ -1,10 +1,13 @@
 /// Metadata of a PNG, WebP or JPEG file that GStreamer does not read. Of a JPEG, only the
-/// orientation is read here, because GStreamer reads the rest.
+/// orientation and the comments are read here. GStreamer reads the rest of a single JPEG, and of
+/// the first numbered image.
 struct ImageMetadata {
   /// Orientation in EXIF, as in GST_TAG_IMAGE_ORIENTATION; nil if not declared.
   private(set) var orientation: String?
   private(set) var tags: [NamedTag] = []
   private(set) var details: [ContainerDetail] = []
+  /// Comments of a JPEG.
+  private(set) var comments: [[UInt8]] = []
 
   /// - Returns: nil if the file is neither PNG, WebP nor JPEG.
   init?(_ file: RandomAccessFile) {
@@ -15,7 +18,7 @@ struct ImageMetadata {
     case (0xFF, 0xD8, 0xFF, _):
       // EXIF fits into one segment, and must be the first or second one.
       let header = file.read(0..<min(file.size, 1 << 17)) ?? []
-      orientation = header.withUnsafeBytes { JPEGPacket.orientation($0) }
+      (orientation, comments) = header.withUnsafeBytes { (JPEGPacket.orientation($0), JPEGPacket.comments($0)) }
     default: return nil
     }
   }
@@ -23,14 +26,17 @@ struct ImageMetadata {
   /// Reads the chunks of a PNG (PNG, third edition, sections 5.3 and 11.3).
   private mutating func readPNG(_ file: RandomAccessFile) {
     var colours: [String: [UInt8]] = [:]
+    var (textBytes, hasFurtherTexts) = (0, false)
     var place = 8
     for _ in 0..<ImageMetadata.mostChunks {
       guard let size = file.number(at: place, 4), let name = file.text(at: place + 4), name != "IEND" else { break }
       let body = place + 8..<place + 8 + size
       switch name {
       case "cICP", "iCCP", "sRGB", "gAMA", "cHRM", "mDCV", "cLLI":
-        colours[name] = file.read(body.prefix(ImageMetadata.longestColours))
-      case "tEXt", "zTXt", "iTXt": readText(name, file, body)
+        if colours[name] == nil { colours[name] = file.read(body.prefix(ImageMetadata.longestColours)) }
+      case "tEXt", "zTXt", "iTXt":
+        textBytes += 256 + min(size, ImageMetadata.longestText)
+        if textBytes <= ImageMetadata.mostText { readText(name, file, body) } else { hasFurtherTexts = true }
       case "eXIf": readEXIF(file, body, name)
       case "pHYs":
         // Not applied, because programs disagree: FFmpeg writes and reads the inverse ratio.
@@ -44,6 +50,7 @@ struct ImageMetadata {
       place = body.upperBound + 4
     }
     details += ImageMetadata.colourDetails(colours)
+    if hasFurtherTexts { details.append(ContainerDetail(file: "further texts (tEXt, zTXt, iTXt)")) }
   }
 
   /// Returns details for colours other than sRGB, in which all images are read.
@@ -88,7 +95,8 @@ struct ImageMetadata {
       details.append(ContainerDetail(file: "the XMP metadata (iTXt)"))
     } else if let text, body.count <= ImageMetadata.longestText {
       guard let value = text.annotation else { return }
-      tags.append(NamedTag(name: ImageMetadata.names[keyword.lowercased()] ?? keyword, text: value))
+      let tag = NamedTag(name: ImageMetadata.names[keyword.lowercased()] ?? keyword, text: value)
+      if !tag.isTechnical { tags.append(tag) }
     } else {
       details.append(ContainerDetail(file: "the text “\(keyword)” (\(chunk))"))
     }
@@ -130,6 +138,8 @@ struct ImageMetadata {
   private static let mostChunks = 1 << 24
   /// Maximum number of bytes that are read of a text or of EXIF.
   private static let longestText = 1 << 16
+  /// Maximum size of all texts, each with 256 bytes that it takes in memory besides.
+  private static let mostText = 1 << 22
   /// Maximum number of bytes that are read of a chunk about colours.
   private static let longestColours = 32
 }

@@ -70,6 +70,16 @@ package enum JPEGPacket {
     return isComplete ? form : nil
   }
 
+  /// Returns the comments in the header of an image.
+  static func comments(_ packet: UnsafeRawBufferPointer) -> [[UInt8]] {
+    var found: [[UInt8]] = []
+    forEachSegment(of: packet) { marker, body in
+      if marker == 0xFE { found.append(Array(body)) }
+      return true
+    }
+    return found
+  }
+
   /// Orientation in the EXIF metadata of an image, as in GST_TAG_IMAGE_ORIENTATION; nil if not
   /// declared.
   static func orientation(_ packet: UnsafeRawBufferPointer) -> String? {

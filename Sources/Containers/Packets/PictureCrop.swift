@@ -1,5 +1,5 @@
-/// Columns of coded H.264 and HEVC pictures that the sequence parameter set hides (`frame_cropping`,
-/// ITU-T H.264, 7.4.2.1.1; `conformance_window`, ITU-T H.265, 7.4.3.2.1).
+/// Columns of coded H.264 and HEVC pictures that the sequence parameter set hides
+/// (`frame_cropping`, ITU-T H.264, 7.4.2.1.1; `conformance_window`, ITU-T H.265, 7.4.3.2.1).
 package struct PictureCrop: Equatable, Sendable {
   /// Width of coded pictures, including the hidden columns.
   let codedWidth: Int
@@ -7,6 +7,9 @@ package struct PictureCrop: Equatable, Sendable {
   let left: Int
   /// Number of hidden columns at the right edge.
   let right: Int
+
+  /// True if columns at the left edge are hidden.
+  package var hidesLeft: Bool { left > 0 }
 
   /// Returns the number of hidden columns that a decoder leaves at the left edge of its frames
   /// (`Quirk.avdecLeftCrop`); 0 if the width of the frames does not fit the crop.

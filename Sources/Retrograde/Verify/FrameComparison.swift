@@ -95,7 +95,8 @@ struct FrameComparison {
       if let expected = clock?.place(own.shown) {
         stored.add(frame.shown.start, for: frame.duration, expected: expected)
       }
-      // An encoder for GIF may make each partly transparent pixel transparent or opaque.
+      // An encoder for GIF makes partly transparent pixels opaque, or transparent if their alpha is
+      // below 128.
       let expectedThumbnail =
         comparesSeen && roundsAlpha
         ? try wanted.thumbnail(of: own, roundedLike: given.picture(of: frame).buffer) : own.thumbnail
@@ -339,8 +340,8 @@ private struct SquaredFrames {
     let theora = colours?.hasPrefix("2:4:5:0") ?? false ? TheoraFrames(own.caps, format: nil) : nil
     let converted = jpeg?.preparation ?? theora?.preparation ?? []
     let named = (jpeg?.colours ?? theora?.colours).map { ["capssetter caps=\(Description.quoted($0))"] } ?? []
-    // If only the mirror lacks the interlace flag, its encoder still got flagged frames. So the flag
-    // is removed after the preparation.
+    // If only the mirror lacks the interlace flag, its encoder still got flagged frames. So the
+    // flag is removed after the preparation.
     let whole = own.caps.isInterlaced && !other.caps.isInterlaced ? [Caps.withoutFields] : []
     converters = (
       try FrameConverter(

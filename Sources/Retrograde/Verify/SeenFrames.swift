@@ -32,7 +32,7 @@ struct SeenFrames {
 
   /// Converts a frame.
   /// - Parameter other: converted frame of the other file; partly transparent pixels get the alpha
-  ///   of its pixels. nil: alpha is kept.
+  ///   of its pixels, or 255 if their alpha is 128 or more. nil: alpha is kept.
   func convert(_ frame: Buffer, _ caps: Caps, roundedLike other: Buffer? = nil) throws -> Buffer {
     try converter.convert(frame, caps.withRange).premultiplied(self.caps, roundedLike: other)
   }

@@ -240,6 +240,11 @@ final class IndexingPipeline {
           (pictures.details(in: $0), pictures.dynamicMetadata(in: $0), pictures.hasTimecode(in: $0))
         }
         (crop, declaresViews) = try buffer.withBytes { (pictures.crop(in: $0), pictures.declaresViews(in: $0)) }
+      } else if packet.isKeyframe, let first = crop, first.hidesLeft,
+        try buffer.withBytes({ pictures.crop(in: $0) }) != first
+      {
+        // The same columns are cut from all frames, which would cut visible ones.
+        crop = nil
       }
       if isOnlyDecoded { packet.time = nil }
       packets.append(packet)
