@@ -17,7 +17,7 @@ import Testing
         "3840x2160, 59.5 fps, 10 bit, HDR (HLG)"
       ),
       (
-        "video/x-raw,format=I420_10LE,width=64,height=48,framerate=25/1,colorimetry=1:9:14:7",
+        "video/x-raw,format=I420_10LE,width=64,height=48,framerate=25/1,colorimetry=1:6:14:7",
         "64x48, 25 fps, 10 bit, HDR (PQ)"
       ),
       ("video/x-raw,format=RGBA,width=8,height=8,framerate=5/1", "8x8, 5 fps, RGBA"),

@@ -134,7 +134,7 @@ import Testing
     }
     #expect(
       await refusal(LoopFinder(path, lengths: .seconds(2) ... .seconds(3))).contains("no loop of 2 to 3 s was found"))
-    #expect(await refusal(LoopFinder(path), .blend(.seconds(1))).contains("longer than half"))
+    #expect(await refusal(LoopFinder(path), .blend(.seconds(1))).contains("at most half"))
     #expect(await refusal(LoopFinder("-")).contains("a pipe can be read only once"))
     var options = ReverseOptions(playback: PlaybackOptions(loop: .pingPong))
     #expect(

@@ -148,8 +148,9 @@ struct FrameComparison {
     }
     while try wanted.next() != nil { expected += 1 }
     // Accept the source's times even if the format's limits would change them: GIF can store delays
-    // that most players don't respect.
-    if clock != nil, stored.deviation < times.deviation { times = stored }
+    // that most players don't respect. ``FrameTimes`` allows the first frame another start, so it
+    // does not notice a long first frame that was shortened.
+    if clock != nil, stored.deviation <= times.deviation { times = stored }
   }
 
   /// Median delay of all frames relative to their expected times. It is above 0 if priming of an

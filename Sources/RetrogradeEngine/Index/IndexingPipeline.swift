@@ -240,8 +240,8 @@ final class IndexingPipeline {
           (pictures.details(in: $0), pictures.dynamicMetadata(in: $0), pictures.hasTimecode(in: $0))
         }
         (crop, declaresViews) = try buffer.withBytes { (pictures.crop(in: $0), pictures.declaresViews(in: $0)) }
-      } else if packet.isKeyframe, let first = crop, first.hidesLeft,
-        try buffer.withBytes({ pictures.crop(in: $0) }) != first
+      } else if let first = crop, first.hidesLeft,
+        let other = try buffer.withBytes({ pictures.crop(in: $0) }), other != first
       {
         // The same columns are cut from all frames, which would cut visible ones.
         crop = nil
