@@ -47,10 +47,13 @@ extension Caps {
 
   /// Name of the dynamic range, such as `HDR10`; nil for SDR.
   package var dynamicRange: String? {
-    switch highDynamicRange {
-    case "PQ": string("mastering-display-info") == nil ? "HDR (PQ)" : "HDR10"
-    case "HLG": "HDR (HLG)"
-    default: nil
+    guard let colorimetry = string("colorimetry"), let transfer = colorimetry.split(separator: "-").last else {
+      return nil
+    }
+    switch transfer {
+    case "pq": return string("mastering-display-info") == nil ? "HDR (PQ)" : "HDR10"
+    case "hlg": return "HDR (HLG)"
+    default: return nil
     }
   }
 

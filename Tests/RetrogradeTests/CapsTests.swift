@@ -16,10 +16,6 @@ import Testing
         "video/x-raw,format=P010_10LE,width=3840,height=2160,framerate=119/2,colorimetry=bt2100-hlg",
         "3840x2160, 59.5 fps, 10 bit, HDR (HLG)"
       ),
-      (
-        "video/x-raw,format=I420_10LE,width=64,height=48,framerate=25/1,colorimetry=1:6:14:7",
-        "64x48, 25 fps, 10 bit, HDR (PQ)"
-      ),
       ("video/x-raw,format=RGBA,width=8,height=8,framerate=5/1", "8x8, 5 fps, RGBA"),
       ("video/x-raw,format=GRAY8,width=8,height=8,framerate=5/1", "8x8, 5 fps, grey"),
       ("audio/x-raw,format=S16LE,layout=interleaved,rate=44100,channels=1", "44.1 kHz, mono"),
