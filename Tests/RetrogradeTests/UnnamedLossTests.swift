@@ -85,6 +85,19 @@ import Testing
     #expect(try probe(folder.path("b.mkv"), "stream=width") == ["85"])
   }
 
+  @Test("chunks of a video have its crop")
+  func cropInChunks() async throws {
+    let folder = try TemporaryFolder()
+    try makeCropped("yuv420p", "crop_left=10", folder.path("a.mkv"))
+    var options = ReverseOptions()
+    options.encoding.quality = .lossless
+    let reverser = Reverser(folder.path("a.mkv"), options: options)
+    try await reverser.reverse(to: folder.path("b.mkv"))
+    _ = try await reverser.start(to: folder.path("c.mkv"), in: folder.path("work")).summary()
+    #expect(
+      try FFmpeg.frames(folder.path("c.mkv")).map(\.sum) == FFmpeg.frames(folder.path("b.mkv")).map(\.sum))
+  }
+
   @Test("no visible columns are cut if the crop changes")
   func changedCrop() async throws {
     let folder = try TemporaryFolder()

@@ -1,6 +1,6 @@
 /// Columns of coded H.264 and HEVC pictures that the sequence parameter set hides
 /// (`frame_cropping`, ITU-T H.264, 7.4.2.1.1; `conformance_window`, ITU-T H.265, 7.4.3.2.1).
-package struct PictureCrop: Equatable, Sendable {
+package struct PictureCrop: Codable, Equatable, Sendable {
   /// Width of coded pictures, including the hidden columns.
   let codedWidth: Int
   /// Number of hidden columns at the left edge.

@@ -20,6 +20,7 @@ package struct StoredVideoIndex: Codable, Sendable {
   /// Name of the decoder element to use instead of GStreamer's choice; nil to use GStreamer's
   /// choice.
   private let decoder: String?
+  private let crop: PictureCrop?
 
   /// Count of numbers stored for each packet.
   private static let stride = 6
@@ -32,6 +33,7 @@ package struct StoredVideoIndex: Codable, Sendable {
     isFromStart = index.isFromStart
     declaresDurations = index.declaresDurations
     decoder = index.decoder
+    crop = index.crop
     let sum = Checksum()
     StoredVideoIndex.numbers(index).withUnsafeBytes(sum.add)
     digest = sum.digest
@@ -80,6 +82,7 @@ package struct StoredVideoIndex: Codable, Sendable {
       declaresDurations: declaresDurations)
     index.isFromStart = isFromStart
     index.decoder = decoder
+    index.crop = crop
     return index
   }
 }
